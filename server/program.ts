@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { inspect } from 'node:util'
+import { inOneLine } from '../shared/printable.ts'
 import type { Io } from './app/io.ts'
 import { runCommandLine, type CommandActions, type CommandInput } from './cli.ts'
 import { loadConfig, type Config } from './config/load-config.ts'
@@ -127,10 +128,6 @@ function reportFailure(error: unknown, io: Io): number {
   }
   io.stderr(`aftercast: ${inOneLine(error.message)}`)
   return error.code === 'usage' ? exitCodes.usage : exitCodes.failed
-}
-
-function inOneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ')
 }
 
 function isAbort(error: unknown): boolean {

@@ -1,5 +1,5 @@
 // The JSON that crosses the wire, in both directions. Server, page and tests use the same shapes.
-import { EVENTS_PER_REQUEST, ITEMS_PER_EVENT } from './limits.ts'
+import { EVENTS_PER_REQUEST, ITEMS_PER_EVENT, MAX_EVENT_STRING_LENGTH } from './limits.ts'
 import {
   amount,
   boolean,
@@ -10,6 +10,7 @@ import {
   object,
   optional,
   record,
+  shortString,
   string,
   union,
   withDefault,
@@ -164,23 +165,25 @@ export interface PublicConfig extends ConfigResponse {
   site: { name: string; contactUrl?: string | undefined }
 }
 
+const text = shortString(MAX_EVENT_STRING_LENGTH)
+
 /**
  * One action of a visitor, for the first-party collector. An item is a streamer's name, or the key
  * of a session (paths.ts).
  */
 const activityEvent = union(
-  object({ name: literal('page_view'), path: string, title: string }),
+  object({ name: literal('page_view'), path: text, title: text }),
   object({
     name: literal('view_item_list'),
     list: literal('streamers', 'sessions'),
-    items: list(string, ITEMS_PER_EVENT),
+    items: list(text, ITEMS_PER_EVENT),
   }),
   object({
     name: literal('select_item'),
     list: literal('streamers', 'sessions', 'recommended'),
-    item: string,
+    item: text,
   }),
-  object({ name: literal('begin_video'), streamer: string, date: string, sessionId: string }),
+  object({ name: literal('begin_video'), streamer: text, date: text, sessionId: text }),
   /** House ads: shown, clicked, and the progress of a pre-roll. */
   object({
     name: literal(
@@ -193,8 +196,8 @@ const activityEvent = union(
       'ad_complete',
       'ad_skip',
     ),
-    creative: string,
-    zone: string,
+    creative: text,
+    zone: text,
   }),
   /** What a player has done since its last report: nothing about the visitor or the session. */
   object({

@@ -41,5 +41,5 @@ function languageOf({ language }: Track): string {
 
 /** `en` of `en-us`. */
 function primaryOf(language: string): string {
-  return language.replace(/-.*$/, '')
+  return language.split('-', 1)[0] ?? ''
 }

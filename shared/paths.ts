@@ -146,3 +146,10 @@ export function parseNames(path: string): string[] | undefined {
     return undefined
   }
 }
+
+/** Without the slashes at its end. A regular expression for them would take quadratic time. */
+export function withoutTrailingSlashes(path: string): string {
+  let end = path.length
+  while (path[end - 1] === '/') end -= 1
+  return path.slice(0, end)
+}

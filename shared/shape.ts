@@ -33,6 +33,11 @@ export const string: Shape<string> = (value) => (typeof value === 'string' ? val
 
 export const nonEmptyString: Shape<string> = (value) => (value === '' ? undefined : string(value))
 
+/** A string of at most `maxLength` UTF-16 code units. */
+export function shortString(maxLength: number): Shape<string> {
+  return (value) => (typeof value === 'string' && value.length <= maxLength ? value : undefined)
+}
+
 export const boolean: Shape<boolean> = (value) => (typeof value === 'boolean' ? value : undefined)
 
 /** A non-negative integer. */

@@ -1,7 +1,7 @@
 // The entry of the embedded player: the video of one session with its pre-roll, for pages of other
 // sites. It has neither the layout of the site nor the library of its components.
 import { configApiPath, parseSessionKey, playlistApiPath } from '../shared/paths.ts'
-import { activityApiPath, thumbnailApiPath } from '../shared/paths.ts'
+import { activityApiPath, thumbnailApiPath, withoutTrailingSlashes } from '../shared/paths.ts'
 import type { SessionReference } from '../shared/paths.ts'
 import { createAnalytics } from './analytics/analytics.ts'
 import { parsePageConfig } from './api/page-config.ts'
@@ -20,7 +20,7 @@ import './embed.css'
 const CONFIG_TIMEOUT_MS = 30_000
 
 const basePath = readBasePath()
-const base = (import.meta.env.VITE_API_BASE ?? basePath).replace(/\/+$/, '')
+const base = withoutTrailingSlashes(import.meta.env.VITE_API_BASE ?? basePath)
 // `/embed/{streamer}/{date}/{sessionId}`, maybe below a base path
 const session = parseSessionKey(location.pathname.split('/').slice(-3).join('/'))
 const stage = document.getElementById('stage')

@@ -1,7 +1,7 @@
 // Maps paths to pages, and passes each page its dependencies.
 import { useEffect } from 'react'
 import { Navigate, Route, Routes, useLocation } from 'react-router'
-import { pathPatterns } from '../shared/paths.ts'
+import { pathPatterns, withoutTrailingSlashes } from '../shared/paths.ts'
 import { LayoutAd } from './ads/ad-block.tsx'
 import { AdsProvider } from './ads/ads-provider.tsx'
 import type { PageApi } from './api/page-api.ts'
@@ -51,7 +51,7 @@ export function AppRoutes({ api, preloader, visits }: AppRoutesProps) {
 
 /** The server redirects too; a server of static files does not. */
 function withoutTrailingSlash(pathname: string): string {
-  return pathname.replace(/(?<=.)\/+$/, '')
+  return withoutTrailingSlashes(pathname) || '/'
 }
 
 function Frame({ api, visits }: RouteProps) {

@@ -18,6 +18,10 @@ export const boolean: Schema = { type: 'boolean' }
 export const count: Schema = { type: 'integer', minimum: 0 }
 export const amount: Schema = { type: 'number', minimum: 0 }
 
+export function shortString(maxLength: number): Schema {
+  return { type: 'string', maxLength }
+}
+
 export function literal(...values: string[]): Schema {
   return { type: 'string', enum: values }
 }
@@ -64,6 +68,7 @@ function isOptional(field: Schema | OptionalField): field is OptionalField {
 export const replaced = {
   string,
   nonEmptyString,
+  shortString,
   boolean,
   count,
   amount,

@@ -1,6 +1,6 @@
 // Maps an event to what is counted: its kind and subject, nothing about the visitor. Pure.
 import type { CountedEvent } from '../../shared/contract.ts'
-import { parseNames, parseSessionKey } from '../../shared/paths.ts'
+import { parseNames, parseSessionKey, withoutTrailingSlashes } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 
 /** Subject of an event: none, a streamer, or a session. */
@@ -72,7 +72,7 @@ function build(name: ActivityCount['name'], { label, subject }: Labelled): Activ
 
 /** The page route and subject of a path. */
 function pageOf(path: string): Labelled | undefined {
-  const [, route, ...names] = parseNames(path.replace(/\/+$/, '')) ?? []
+  const [, route, ...names] = parseNames(withoutTrailingSlashes(path)) ?? []
   if (path === '/') return { label: 'streamers', subject: {} }
   const [streamer, date, sessionId] = names
   if (!streamer) return undefined

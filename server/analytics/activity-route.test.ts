@@ -76,6 +76,7 @@ test.each([
   ['no list', view],
   ['another event', [{ name: 'purchase' }]],
   ['a field of another type', [{ ...view, path: 7 }]],
+  ['a string that is too long', [{ ...view, path: '/'.repeat(5000) }]],
   [
     'a list that is too long',
     [{ name: 'view_item_list', list: 'streamers', items: many('a', 201) }],

@@ -57,7 +57,7 @@ export function networkOf(address: string): string {
   if (!isIPv6(address)) return address.slice(0, MAX_KEY_LENGTH)
   const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.v4
   if (mapped !== undefined) return mapped
-  const [head = '', tail] = address.replace(/%.*$/, '').split('::')
+  const [head = '', tail] = (address.split('%', 1)[0] ?? '').split('::')
   const before = head === '' ? [] : head.split(':')
   const after = tail === undefined || tail === '' ? [] : tail.split(':')
   const zeros = Math.max(8 - before.length - after.length, 0)

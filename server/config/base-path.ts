@@ -1,5 +1,6 @@
 // The value of `server.basePath`, and its agreement with `server.publicUrl`. Pure.
 import { z } from 'zod'
+import { withoutTrailingSlashes } from '../../shared/paths.ts'
 
 const error = 'must begin with / and consist of letters, digits, . _ ~ - and /, such as /tv'
 /** Unreserved characters (RFC 3986 2.3): no proxy has a reason to encode or decode them. */
@@ -24,7 +25,7 @@ export function findBasePathProblems(server: {
   publicUrl?: string | undefined
 }): { key: string; message: string }[] {
   if (server.publicUrl === undefined) return []
-  const path = new URL(server.publicUrl).pathname.replace(/\/+$/, '')
+  const path = withoutTrailingSlashes(new URL(server.publicUrl).pathname)
   if (path === '' || path === server.basePath) return []
   return [{ key: 'server.publicUrl', message: 'must have no path, or that of server.basePath' }]
 }

@@ -80,7 +80,7 @@ function readArguments([first, second]: readonly unknown[]): LogArguments {
 /** Name, code and place of an error and its causes. No messages: they name files and addresses. */
 function describeCause(error: Error, depth = 1): string {
   const code = 'code' in error ? String(error.code) : ''
-  const [place = ''] = /^\s+at .*$/m.exec(error.stack ?? '') ?? []
+  const place = error.stack?.split('\n').find((line) => /^ +at /.test(line)) ?? ''
   const own = `${error.name} ${code} ${place.trim()}`
   if (!(error.cause instanceof Error) || depth === MAX_CAUSES) return own
   return `${own} < ${describeCause(error.cause, depth + 1)}`

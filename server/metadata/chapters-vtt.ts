@@ -11,7 +11,7 @@ const MAX_TITLE_LENGTH = 4096
 const TIME = /(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/
 const TIMES = new RegExp(String.raw`^\s*${TIME.source}\s*-->\s*${TIME.source}(?:\s|$)`)
 const HEADER = /^\uFEFF?WEBVTT(?:[ \t]|$)/
-const TAG = /<[^<>]{0,200}>/g
+const TAG = /<[^<>]*>/g
 const ENTITY = /&(amp|lt|gt|nbsp|lrm|rlm|quot);/g
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',

@@ -1,4 +1,5 @@
 // Why the shared database does not work, in words that contain no secret.
+import { inOneLine } from '../../shared/printable.ts'
 
 /** `refused` by its configuration: a repetition gives the same. `unreachable`: it may pass. */
 export interface ConnectionProblem {
@@ -33,8 +34,4 @@ export function describeProblem(error: unknown): ConnectionProblem {
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError) return codeOf(error.errors.at(0))
   return error instanceof Error && 'code' in error ? String(error.code) : ''
-}
-
-function inOneLine(message: string): string {
-  return message.replaceAll(/\s*\n\s*/g, ' ')
 }

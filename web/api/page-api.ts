@@ -22,6 +22,7 @@ import {
   streamersApiPath,
   streamerThumbnailApiPath,
   thumbnailApiPath,
+  withoutTrailingSlashes,
 } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import { parseShape } from '../../shared/shape.ts'
@@ -56,7 +57,7 @@ const MAX_DETAILS = 8
  *   of the server, if it has one
  */
 export function createPageApi(url: string): PageApi {
-  const base = url.replace(/\/+$/, '')
+  const base = withoutTrailingSlashes(url)
   const streamers = new Resource(async (signal) => {
     const body = await fetchJson(base + streamersApiPath, signal)
     return parseShape(streamersResponse, body).streamers

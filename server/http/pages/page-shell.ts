@@ -38,8 +38,9 @@ export interface PageShell {
 type Region = 'head' | 'links' | 'contact'
 type ShellPart = { text: string } | { region: Region }
 
-const REGIONS = /<!--(?<region>head|links|contact)-->[\s\S]*?<!--\/\k<region>-->/g
-const STYLESHEET = /<link rel="stylesheet"[^>]*href="(?<href>[^"]+)"[^>]*>/g
+const REGION = /<!--(?<region>head|links|contact)-->/g
+const STYLESHEET = /<link rel="stylesheet"[^<>]*>/g
+const HREF = /\shref="([^"]+)"/
 
 /**
  * Splits a built page at its regions. Inlines its styles, so that the first paint needs no other
@@ -50,8 +51,8 @@ const STYLESHEET = /<link rel="stylesheet"[^>]*href="(?<href>[^"]+)"[^>]*>/g
  */
 export function parsePageShell(html: string, readStyle: (href: string) => string): PageShell {
   const styleHashes: string[] = []
-  const inlined = html.replaceAll(STYLESHEET, (_link, href: string) => {
-    const style = readStyle(href)
+  const inlined = html.replaceAll(STYLESHEET, (link) => {
+    const style = readStyle(HREF.exec(link)?.[1] ?? '')
     styleHashes.push(`'sha256-${createHash('sha256').update(style).digest('base64')}'`)
     return `<style>${style}</style>`
   })
@@ -65,10 +66,11 @@ export function parsePageShell(html: string, readStyle: (href: string) => string
 function splitAtRegions(html: string): ShellPart[] {
   const parts: ShellPart[] = []
   let end = 0
-  for (const found of html.matchAll(REGIONS)) {
+  for (const found of html.matchAll(REGION)) {
     const region = regionOf(found.groups?.['region'])
     parts.push({ text: html.slice(end, found.index) }, { region })
-    end = found.index + found[0].length
+    const endMark = `<!--/${region}-->`
+    end = html.indexOf(endMark, found.index) + endMark.length
   }
   return [...parts, { text: html.slice(end) }]
 }

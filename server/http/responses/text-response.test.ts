@@ -29,6 +29,7 @@ describe('chooseEncoding', () => {
     ['br;q=0, gzip', 'gzip'],
     ['br;q=0, gzip;q=0', 'identity'],
     ['*', 'gzip'],
+    [`${','.repeat(7000)}gzip`, 'identity'],
     ['gzip;q=0, *', 'identity'],
     // Chromium's own HLS player cannot decode brotli.
     ['gzip, identity;q=1, *;q=0', 'gzip'],

@@ -22,6 +22,8 @@ const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
 const VARY = 'Accept-Encoding'
+/** A longer Accept-Encoding is not read: the cost of its negotiation is quadratic. */
+const MAX_ACCEPT_LENGTH = 512
 
 /** Values that browsers send, so that few requests need negotiation. */
 const commonChoices: ReadonlyMap<string, Encoding> = new Map([
@@ -200,7 +202,7 @@ function writeHead(reply: FastifyReply, headers: Headers): ServerResponse {
  * decode it also send `*` (Chromium's own HLS sends `gzip, identity;q=1, *;q=0`).
  */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
-  if (acceptEncoding === undefined) return 'identity'
+  if (acceptEncoding === undefined || acceptEncoding.length > MAX_ACCEPT_LENGTH) return 'identity'
   const common = commonChoices.get(acceptEncoding)
   if (common !== undefined) return common
   const offered = /\bbr\b/i.test(acceptEncoding) ? ['br', 'gzip', 'identity'] : ['gzip', 'identity']
@@ -213,7 +215,10 @@ export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
 /** The Vary header with one more name. */
 export function addVary(header: unknown, name: string): string {
   if (header === undefined) return name
-  const names = typeof header === 'string' && header !== '' ? header.split(/\s*,\s*/) : []
+  const names =
+    typeof header === 'string' && header !== ''
+      ? header.split(',').map((known) => known.trim())
+      : []
   if (names.some((known) => known.toLowerCase() === name.toLowerCase())) return names.join(', ')
   return [...names, name].join(', ')
 }

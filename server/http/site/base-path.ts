@@ -1,5 +1,6 @@
 // The path below which the site is, `server.basePath`: '' or a path such as `/tv`. It is removed
 // from requests, and precedes each path in a response. Pure.
+import { withoutTrailingSlashes } from '../../../shared/paths.ts'
 
 /** A path of the site, as clients request it: `/tv/s/alice` for `/s/alice`. */
 export type FormatPath = (this: void, sitePath: string) => string
@@ -43,7 +44,7 @@ function originForm(target: string): string {
  * @param url of the server; it may end with the base path
  */
 export function formatSiteUrl(url: string, basePath: string): string {
-  const bare = url.replace(/\/+$/, '')
+  const bare = withoutTrailingSlashes(url)
   return new URL(bare).pathname === '/' ? bare + basePath : bare
 }
 

@@ -5,7 +5,8 @@ export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-const TAG = /<(\/?)([a-z]+)([^<>]*)>/gi
+/** After the name, another character: with two ways to read a letter, the cost is quadratic. */
+const TAG = /<(\/?)([a-z]+)((?:[^a-z<>][^<>]*)?)>/gi
 /** Alignment as some write it into SRT: `{\an8}`. */
 const OVERRIDE = /\{\\[^{}]*\}/g
 

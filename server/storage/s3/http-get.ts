@@ -12,7 +12,7 @@ export interface GetRequest {
 const END_OF_HEAD = '\r\n\r\n'
 const MAX_HEAD_BYTES = 16 * 1024
 const STATUS_LINE = /^HTTP\/1\.1 (?<status>[2-5]\d\d)(?: .*)?$/
-const FIELD_LINE = /^(?<name>[\w!#$%&'*+.^`|~-]+):[ \t]*(?<value>.*?)[ \t]*$/
+const FIELD_LINE = /^(?<name>[\w!#$%&'*+.^`|~-]+):(?<value>.*)$/
 
 /**
  * Resolves with the head of the response; the caller reads or destroys its body.
@@ -126,7 +126,8 @@ function parseHead(text: string): { status: number; fields: Map<string, string> 
     const { name, value } = FIELD_LINE.exec(line)?.groups ?? {}
     if (name === undefined || value === undefined) throw new Error('a header is invalid')
     const before = fields.get(name.toLowerCase())
-    fields.set(name.toLowerCase(), before === undefined ? value : `${before}, ${value}`)
+    const own = value.trim()
+    fields.set(name.toLowerCase(), before === undefined ? own : `${before}, ${own}`)
   }
   return { status: Number(status), fields }
 }

@@ -39,7 +39,9 @@ function inflated(payload: Uint8Array): Uint8Array {
 
 /** A Matroska event is ReadOrder, Layer, Style, Name, three margins, Effect, Text. */
 const ASS_FIELDS_BEFORE_TEXT = 8
-const OVERRIDE = /\{([^{}]*)\}/g
+const OVERRIDE = /\{[^{}]*\}/g
+/** The last one of a block is in force. */
+const DRAWING = /\\p(\d+)/g
 
 function assText(event: string): string {
   const text = event.split(',').slice(ASS_FIELDS_BEFORE_TEXT).join(',')
@@ -49,8 +51,8 @@ function assText(event: string): string {
   for (const match of text.matchAll(OVERRIDE)) {
     if (!isDrawing) shown += text.slice(at, match.index)
     at = match.index + match[0].length
-    const drawing = match[1]?.match(/\\p(\d+)(?!.*\\p\d)/)
-    if (drawing !== undefined && drawing !== null) isDrawing = Number(drawing[1]) > 0
+    const scale = [...match[0].matchAll(DRAWING)].at(-1)?.[1]
+    if (scale !== undefined) isDrawing = Number(scale) > 0
   }
   if (!isDrawing) shown += text.slice(at)
   return shown.replaceAll(/\\N/g, '\n').replaceAll(/\\n/g, ' ').replaceAll(/\\h/g, '\u00a0')
