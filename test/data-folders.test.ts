@@ -1,6 +1,6 @@
 // One data folder belongs to one site and to one process that writes it: what commands refuse
 // beside a running server, with their exit codes.
-import { readdir, symlink } from 'node:fs/promises'
+import { mkdir, readdir, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { streamersApiPath } from '../shared/paths.ts'
@@ -49,8 +49,27 @@ describe('the data folder of a running server', () => {
     expect(await listServed()).toEqual(served)
   })
 
-  it('is free again once the server is killed', async () => {
+  it('is only read by check, whatever the layout', async () => {
+    expect(await run('check', ...library.args)).toMatchObject({ code: 0, stdout: '' })
+    const right = await run('check', ...library.args, '--layout', 'obs')
+    expect(right).toMatchObject({ code: 0, stderr: expect.stringContaining('1 playable session') })
+    expect(await listServed()).toEqual(served)
+  })
+
+  it('keeps its library and layout when scan has others, and is free once it is killed', async () => {
     await server.kill()
+    await mkdir(path.join(library.folder, 'other'))
+    const other = ['scan', 'other', '--data', library.data, '--layout', 'obs']
+    for (const [args, text] of [
+      [['scan', ...library.args], `layout: the catalog in ${library.data} has another layout `],
+      [other, `recordings: the catalog in ${library.data} is of ${library.recordings}: `],
+    ] as const) {
+      expect(await run(...args)).toEqual(refusal(text))
+    }
+    // The same recordings by another path.
+    await symlink(library.folder, path.join(library.folder, 'also'))
+    const same = ['also/recordings', '--data', library.data, '--layout', 'obs']
+    expect(await run('scan', ...same)).toMatchObject({ code: 0 })
     server = await startServer({ args: [...library.args, '--layout', 'obs'] })
     expect(await listServed()).toEqual(served)
   })
@@ -76,7 +95,11 @@ describe('a data folder', () => {
     expect(outcome).toEqual(refusal("data: ENOENT: no such file or directory, mkdir '/proc/x': "))
   })
 
-  it('is not made for recordings that are not there', async () => {
+  it('is not made by check, nor by scan for recordings that are not there', async () => {
+    const args = [library.recordings, '--layout', 'obs', '--data', 'none']
+    expect(await run('check', ...args)).toMatchObject({ code: 0 })
+    expect(await run('check')).toEqual(refusal('recordings: none are configured: '))
+
     const outcome = await run('scan', '/nowhere/at/all', '--data', 'none')
     expect(outcome).toEqual(refusal('recordings: /nowhere/at/all: '))
     expect(await readdir(library.folder)).not.toContain('none')

@@ -32,7 +32,7 @@ import { createAudioTranscoder } from '../audio/audio-transcoder.ts'
 import { createStorage } from '../storage/create-storage.ts'
 import { FolderThread } from '../storage/folder/folder-thread.ts'
 import { isSettled } from '../storage/settled.ts'
-import { locationName } from '../storage/storage-location.ts'
+import { formatLocation, locationName } from '../storage/storage-location.ts'
 import type { StorageLocation } from '../storage/storage-location.ts'
 import type { Storage } from '../storage/storage.ts'
 
@@ -51,6 +51,8 @@ const OBJECT_INSPECTIONS = 4
 export interface Library {
   /** Name of the folder or prefix of the recordings. */
   name: string
+  /** Folder or URL of the recordings. */
+  location: string
   storage: Storage
   /** Interval of full rescans; default as in `ScannerOptions`. */
   rescanSeconds?: number
@@ -89,8 +91,11 @@ export interface LibraryOptions {
   location: StorageLocation
   /** What nodes share; it is closed with the library. Default nothing. */
   artifacts?: SharedArtifacts | undefined
-  /** One process writes the catalog; others read it. */
-  mode: 'read' | 'write'
+  /**
+   * One process writes the catalog; others read it. `private` writes nothing to the data folder: a
+   * temporary catalog, and indexes that are only read.
+   */
+  mode: 'read' | 'write' | 'private'
   logger: Logger
   signal: AbortSignal
 }
@@ -105,7 +110,7 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     read: async (path, known) => thread.readPlaylist(path, known),
   })
   // First: it reports an unusable data folder with the system's reason.
-  const settings = await readHlsSettings(config, logger)
+  const settings = await readHlsSettings(config, { mode, logger })
   const database = openCatalogFile(config, mode)
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
@@ -128,6 +133,7 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
   })
   return {
     name: locationName(location),
+    location: formatLocation(location),
     storage,
     ...(location.kind === 's3' && { rescanSeconds: OBJECT_RESCAN_SECONDS }),
     inspectionsAtOnce: location.kind === 's3' ? OBJECT_INSPECTIONS : 1,
@@ -175,14 +181,20 @@ function createMetadata(options: SidecarsOptions, thread: IndexThread) {
 }
 
 function openCatalogFile({ data, database }: Config, mode: LibraryOptions['mode']): Database {
+  if (mode === 'private') return openDatabase({ path: '', mode: 'write' })
   const replica = database === undefined ? undefined : 'scan'
   return openDatabase({ path: join(data, CATALOG_FILE), mode, replica })
 }
 
-async function readHlsSettings({ data, hls }: Config, logger: Logger): Promise<HlsSettings> {
+async function readHlsSettings(
+  { data, hls }: Config,
+  { mode, logger }: Pick<LibraryOptions, 'mode' | 'logger'>,
+): Promise<HlsSettings> {
   const { segmentSeconds, encryption } = hls
-  const secret = hls.secret ?? (await readOrCreateSecret(data, (line) => logger.warn(line)))
-  return { segmentSeconds, encryption, secret }
+  // A private library serves nothing.
+  const read = async (): Promise<string> =>
+    mode === 'private' ? '' : readOrCreateSecret(data, (line) => logger.warn(line))
+  return { segmentSeconds, encryption, secret: hls.secret ?? (await read()) }
 }
 
 interface IndexSources {
@@ -199,6 +211,7 @@ function createIndexStore(
   const finalSeconds = Math.max(settleSeconds, SHARED_AFTER_SECONDS)
   return new IndexStore({
     folder: join(data, 'indexes'),
+    access: mode === 'private' ? 'read' : 'write',
     maxMemoryBytes: mode === 'write' && workers > 1 ? SCANNER_INDEX_BYTES : undefined,
     inspect: async (path, signal, previous) => thread.inspect(path, signal, previous),
     isSettled: (stat) => isSettled(stat, settleSeconds, Date.now()),

@@ -1,9 +1,11 @@
 // Chooses the recordings to serve: the configured ones, or the demo library, created on first use.
 import cluster from 'node:cluster'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/load-config.ts'
 import { hasDecoderPackage } from '../decoder-child/decoder-package.ts'
 import { createDemoLibrary } from '../demo/demo-library.ts'
+import { AppError } from '../errors.ts'
 import { checkLocation } from '../storage/create-storage.ts'
 import { parseLocation } from '../storage/storage-location.ts'
 import type { StorageLocation } from '../storage/storage-location.ts'
@@ -33,6 +35,19 @@ export async function claimRecordings(config: Config, io: Io): Promise<ClaimedRe
     claim?.[Symbol.dispose]()
     throw error
   }
+}
+
+/**
+ * The location that a server of this configuration serves. Makes nothing.
+ *
+ * @throws AppError `usage` if there is none, or it cannot be read
+ */
+export async function findRecordings(config: Config, io: Io): Promise<StorageLocation> {
+  const configured = await findConfigured(config, io)
+  if (configured !== undefined) return configured
+  const path = join(config.data, DEMO_FOLDER)
+  if (existsSync(path)) return { kind: 'folder', path }
+  throw new AppError('usage', 'recordings: none are configured: name their folder')
 }
 
 async function findConfigured(config: Config, io: Io): Promise<StorageLocation | undefined> {

@@ -1,5 +1,6 @@
 // Creates the scanner, and logs its progress and problems.
 import type { Logger } from 'pino'
+import { setLocation } from '../catalog/store/catalog-origin.ts'
 import { createCatalogWriter } from '../catalog/store/catalog-writer.ts'
 import { createLayout } from '../catalog/names/layout.ts'
 import { createScanner } from '../catalog/scan/scan.ts'
@@ -20,7 +21,7 @@ export interface ScanningOptions extends Pick<
   inspect?: ScannerOptions['inspect']
 }
 
-/** A scanner of the library that is not running yet. */
+/** A scanner of the library that is not running yet. The catalog is of this library from now on. */
 export function createLibraryScanner({
   config,
   library,
@@ -28,6 +29,10 @@ export function createLibraryScanner({
   ...options
 }: ScanningOptions): Scanner {
   const { storage, database, inspectionsAtOnce, rescanSeconds } = library
+  const before = setLocation(database, library.location)
+  if (before !== null && before !== library.location) {
+    logger.warn({ before, now: library.location }, 'the data folder was of other recordings')
+  }
   return createScanner({
     storage,
     layout: createLayout(config.layout, library.name),

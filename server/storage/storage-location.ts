@@ -40,6 +40,12 @@ export function locationName(location: StorageLocation): string {
   return location.prefix === '' ? location.bucket : basename(location.prefix)
 }
 
+/** As in the configuration. */
+export function formatLocation(location: StorageLocation): string {
+  if (location.kind === 'folder') return resolve(location.path)
+  return `s3://${location.bucket}/${location.prefix}`
+}
+
 /** Whether all of `inner` is also in `outer`. Compares names only: links are not followed. */
 export function containsLocation(outer: StorageLocation, inner: StorageLocation): boolean {
   if (outer.kind === 's3' && inner.kind === 's3') {

@@ -2,43 +2,76 @@
 import { listImperfect } from '../../catalog/store/imperfect.ts'
 import type { ImperfectRecording } from '../../catalog/store/imperfect.ts'
 import type { Config } from '../../config/load-config.ts'
-import { isAppError } from '../../errors.ts'
 import { formatProblem } from '../../problem-text.ts'
 import type { Problem, SessionLimitation } from '../../problem.ts'
 import { formatCheckTable } from './check-report.ts'
 import type { CheckedProblem, CheckedRecording, CheckReport } from './check-report.ts'
+import { createLog } from '../../log/logger.ts'
+import { openSharedArtifacts } from '../artifacts.ts'
 import type { Io } from '../io.ts'
+import { openLibrary } from '../library.ts'
 import type { Library } from '../library.ts'
-import { withScannedLibrary } from './scan.ts'
+import { findRecordings } from '../recordings.ts'
+import { inspectIn } from '../scanning.ts'
+import { scanOnce } from './scan.ts'
 
 export interface CheckOptions {
   format: 'table' | 'json'
 }
 
-/** Returns the exit code: 1 where a recording is unplayable, else 0. */
+/**
+ * Returns the exit code: 1 where a recording is unplayable, else 0. Writes nothing to the data
+ * folder, which a server may use meanwhile, of other recordings or with another layout.
+ */
 export async function check(config: Config, { format }: CheckOptions, io: Io): Promise<number> {
-  // Growing recordings are checked as they are now.
-  const strict: Config = { ...config, library: { ...config.library, settleSeconds: 0 } }
-  return withScannedLibrary(strict, io, async (library) => {
-    const report = await makeReport(library, io.signal)
-    const lines =
-      format === 'json' ? [JSON.stringify(report, undefined, 2)] : formatCheckTable(report)
-    for (const line of lines) io.stdout(line)
-    const count = (wanted: CheckedRecording['outcome']): number =>
-      report.recordings.filter(({ outcome }) => outcome === wanted).length
-    const unplayable = count('unplayable')
-    const sessions = `${report.playableSessions} playable sessions`
-    const limited = `${count('limited')} of them with limitations`
-    io.stderr(`${sessions}, ${limited}; ${unplayable} unplayable recordings`)
-    return unplayable === 0 ? 0 : 1
-  })
+  const report = await makeReport(config, io)
+  const lines =
+    format === 'json' ? [JSON.stringify(report, undefined, 2)] : formatCheckTable(report)
+  for (const line of lines) io.stdout(line)
+  const count = (wanted: CheckedRecording['outcome']): number =>
+    report.recordings.filter(({ outcome }) => outcome === wanted).length
+  const unplayable = count('unplayable')
+  const sessions = `${report.playableSessions} playable sessions`
+  const limited = `${count('limited')} of them with limitations`
+  io.stderr(`${sessions}, ${limited}; ${unplayable} unplayable recordings`)
+  return unplayable === 0 ? 0 : 1
 }
 
-async function makeReport(library: Library, signal: AbortSignal): Promise<CheckReport> {
+/** Limitations by path; the catalog stores only that there are some. */
+type Limitations = Map<string, SessionLimitation[]>
+
+async function makeReport(given: Config, io: Io): Promise<CheckReport> {
+  // Growing recordings are checked as they are now.
+  const config: Config = { ...given, library: { ...given.library, settleSeconds: 0 } }
+  const { logger } = createLog(config, io.log)
+  const { signal } = io
+  const location = await findRecordings(config, io)
+  const artifacts = await openSharedArtifacts({ config, location, logger, io })
+  const opening = { config, location, artifacts, mode: 'private', logger, signal } as const
+  const library = await openLibrary(opening)
+  try {
+    const limitations: Limitations = new Map()
+    const inspect = inspectIn({
+      async inspect(recording, jobSignal) {
+        const inspection = await library.inspect(recording, jobSignal)
+        if (inspection.status === 'playable' && inspection.limitations.length > 0) {
+          limitations.set(recording.path, inspection.limitations)
+        }
+        return inspection
+      },
+    })
+    await scanOnce({ config, io, logger, library }, inspect)
+    return reportOf(library, limitations)
+  } finally {
+    await library.close()
+  }
+}
+
+function reportOf(library: Library, limitations: Limitations): CheckReport {
   const streamers = library.catalog.listStreamers()
   const recordings: CheckedRecording[] = []
   for (const recording of listImperfect(library.database)) {
-    const problems = await problemsOf(recording, library, signal)
+    const problems = problemsOf(recording, limitations)
     const { path, session, state } = recording
     if (problems.length > 0) {
       recordings.push({ path, ...session, outcome: state.status, problems: problems.map(describe) })
@@ -50,35 +83,14 @@ async function makeReport(library: Library, signal: AbortSignal): Promise<CheckR
   }
 }
 
-async function problemsOf(
-  recording: ImperfectRecording,
-  library: Library,
-  signal: AbortSignal,
-): Promise<Problem[]> {
-  const { state } = recording
+function problemsOf({ path, state }: ImperfectRecording, limitations: Limitations): Problem[] {
   switch (state.status) {
     case 'unplayable':
       return [state.reason]
     case 'limited':
-      return readLimitations(recording, library, signal)
+      return limitations.get(path) ?? []
     case 'duplicate':
       return [{ code: 'duplicate', servedPath: state.servedPath }]
-  }
-}
-
-/** From the index; empty if the recording has changed since the scan. */
-async function readLimitations(
-  recording: ImperfectRecording,
-  library: Library,
-  signal: AbortSignal,
-): Promise<SessionLimitation[]> {
-  try {
-    const inspection = await library.inspect(recording, signal)
-    return inspection.status === 'playable' ? inspection.limitations : []
-  } catch (error) {
-    signal.throwIfAborted()
-    if (isAppError(error)) return []
-    throw error
   }
 }
 

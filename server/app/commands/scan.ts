@@ -1,36 +1,35 @@
 // `aftercast scan`: indexes new recordings once, shows its progress, and exits.
+import { existsSync } from 'node:fs'
+import { realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createLayout } from '../../catalog/names/layout.ts'
+import { readOrigin } from '../../catalog/store/catalog-origin.ts'
+import { openDatabase } from '../../catalog/store/database.ts'
 import type { Config } from '../../config/load-config.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Io } from '../io.ts'
 import { openSharedArtifacts } from '../artifacts.ts'
-import { openLibrary } from '../library.ts'
-import type { Library } from '../library.ts'
+import { AppError } from '../../errors.ts'
+import { CATALOG_FILE, openLibrary } from '../library.ts'
+import { formatLocation, locationName } from '../../storage/storage-location.ts'
+import type { StorageLocation } from '../../storage/storage-location.ts'
 import { createLog } from '../../log/logger.ts'
 import { claimRecordings } from '../recordings.ts'
 import { createProgressDisplay } from '../scan-progress.ts'
-import { createLibraryScanner } from '../scanning.ts'
+import { createLibraryScanner, inspectIn } from '../scanning.ts'
 import type { Serving } from '../serving.ts'
 
-/** Runs the scan; returns the exit code 0. */
+/**
+ * Runs the scan; returns the exit code 0.
+ *
+ * @throws AppError `usage` if the data folder is in use, or its catalog is of another library
+ */
 export async function scan(config: Config, io: Io): Promise<number> {
-  return withScannedLibrary(config, io, ({ catalog }) => {
-    const streamers = catalog.listStreamers()
-    const sessions = streamers.reduce((sum, { recording_count }) => sum + recording_count, 0)
-    io.stdout(`${sessions} sessions of ${streamers.length} streamers are indexed`)
-    return 0
-  })
-}
-
-/** Opens the library, scans it completely, and closes it once `report` has returned. */
-export async function withScannedLibrary(
-  config: Config,
-  io: Io,
-  report: (library: Library) => number | Promise<number>,
-): Promise<number> {
   const { logger } = createLog(config, io.log)
   const { signal } = io
   using claimed = await claimRecordings(config, io)
   const { location } = claimed
+  await refuseOtherCatalog(config, location)
   const artifacts = await openSharedArtifacts({ config, location, logger, io })
   const cluster = await joinCluster({ config, io, logger })
   try {
@@ -40,9 +39,10 @@ export async function withScannedLibrary(
       const serving = { config, io, logger, library }
       if (cluster === undefined) await scanOnce(serving)
       else await scanOrFollow(serving, cluster)
-      // The progress bar clears its line, which must not be one of the report.
-      await io.log.flush()
-      return await report(library)
+      const streamers = library.catalog.listStreamers()
+      const sessions = streamers.reduce((sum, { recording_count }) => sum + recording_count, 0)
+      io.stdout(`${sessions} sessions of ${streamers.length} streamers are indexed`)
+      return 0
     } finally {
       await library.close()
     }
@@ -51,13 +51,54 @@ export async function withScannedLibrary(
   }
 }
 
-async function scanOnce({ config, io, logger, library }: Serving): Promise<void> {
+/** A server of that catalog would lose what it lists. */
+async function refuseOtherCatalog(config: Config, location: StorageLocation): Promise<void> {
+  const path = join(config.data, CATALOG_FILE)
+  if (!existsSync(path)) return
+  const database = openDatabase({ path, mode: 'write', replica: 'follow' })
+  const origin = readOrigin(database)
+  database.close()
+  const refuse = (key: string, problem: string): AppError =>
+    new AppError('usage', `${key}: the catalog in ${config.data} is ${problem}`)
+  if (origin.isReplica && config.database === undefined) {
+    throw refuse('database', 'of a cluster, but none is configured')
+  }
+  if (origin.location !== null && !(await isSamePlace(origin.location, formatLocation(location)))) {
+    throw refuse('recordings', `of ${origin.location}: name another folder with --data`)
+  }
+  const { identity } = createLayout(config.layout, locationName(location))
+  if (origin.layout !== null && origin.layout !== identity) {
+    throw otherLayout(config, `the catalog in ${config.data}`)
+  }
+}
+
+function otherLayout({ layout }: Config, owner: string): AppError {
+  const remedy = 'use that of the server'
+  return new AppError('usage', `layout: ${owner} has another layout than ${layout}: ${remedy}`)
+}
+
+async function isSamePlace(one: string, other: string): Promise<boolean> {
+  if (one === other) return true
+  const [real, otherReal] = await Promise.all(
+    [one, other].map(async (place) => realpath(place).catch(() => place)),
+  )
+  return real === otherReal
+}
+
+/** Scans the library completely. @param inspect by default in this process */
+export async function scanOnce(
+  { config, io, logger, library }: Serving,
+  inspect = inspectIn(library),
+): Promise<void> {
   const display = createProgressDisplay(io, Date.now)
   const onProgress = display.show
   try {
-    await createLibraryScanner({ config, library, logger, onProgress }).scanOnce(io.signal)
+    const scanner = createLibraryScanner({ config, library, logger, onProgress, inspect })
+    await scanner.scanOnce(io.signal)
   } finally {
     display.stop()
+    // The progress bar clears its line, which must not be one of the report.
+    await io.log.flush()
   }
 }
 
@@ -73,6 +114,14 @@ async function joinCluster({
 
 async function scanOrFollow(serving: Serving, cluster: Cluster): Promise<void> {
   const { scanOnceInCluster } = await import('../cluster/cluster-scan.ts')
-  if (await scanOnceInCluster(serving, cluster)) return
+  const { readLibrary } = await import('../../postgres/library-row.ts')
+  const { config, library } = serving
+  const { layout } = await readLibrary(cluster.database)
+  if (layout !== null && layout !== createLayout(config.layout, library.name).identity) {
+    throw otherLayout(config, 'the database')
+  }
+  const isDone = await scanOnceInCluster(serving, cluster)
+  await serving.io.log.flush()
+  if (isDone) return
   serving.io.stderr('note: another node scans the library; this is what it has found so far')
 }

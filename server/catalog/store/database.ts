@@ -19,7 +19,10 @@ import { createOutbox, detachReplica } from './replica-tables.ts'
 import type { CatalogSchema } from './schema.ts'
 
 export interface DatabaseOptions {
-  /** Path of the SQLite file; its folder is created if missing. */
+  /**
+   * Path of the SQLite file; its folder is created if missing. Empty: a temporary file, which ends
+   * with the connection.
+   */
   path: string
   /**
    * One process writes (and migrates), any number of processes read. A reader requires the file.

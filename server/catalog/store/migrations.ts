@@ -147,6 +147,7 @@ const steps: readonly (readonly string[])[] = [
     `CREATE INDEX recordings_flawed ON recordings (date) WHERE flawed = 1 AND listed = 1`,
     `CREATE INDEX recordings_unlisted ON recordings (date) WHERE listed = 0 AND reason IS NULL`,
   ],
+  [`ALTER TABLE library ADD COLUMN location TEXT`],
 ]
 
 /**

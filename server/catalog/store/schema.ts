@@ -21,6 +21,8 @@ interface LibraryTable {
   generation: number
   /** The layout with which the sessions were named; null before the first scan. */
   layout: string | null
+  /** Where the recordings are; null before a scan of this release. */
+  location: string | null
 }
 
 interface StreamerTable {

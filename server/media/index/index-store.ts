@@ -22,6 +22,8 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024 * 1024
 export interface IndexStoreOptions {
   /** Folder of the index files. */
   folder: string
+  /** `read`: inspections stay in memory, and are not shared. Default `write`. */
+  access?: 'read' | 'write'
   /** Limit of the memory cache; default 64 MiB. */
   maxMemoryBytes?: number | undefined
   inspect(path: string, signal: AbortSignal, previous?: KnownRecording): Promise<ThreadResult>
@@ -177,8 +179,9 @@ export class IndexStore {
   }
 
   #share(path: string, cached: CachedInspection): void {
-    const { shared } = this.#options
-    if (shared === undefined || cached.isShared || !shared.isFinal(cached.stat)) return
+    const { shared, access } = this.#options
+    if (shared === undefined || access === 'read') return
+    if (cached.isShared || !shared.isFinal(cached.stat)) return
     cached.isShared = true
     const { inspection, stat, memoryBytes: sizeBytes } = cached
     const make = (): Uint8Array => encodeIndex(path, { inspection, stat })
@@ -208,6 +211,7 @@ export class IndexStore {
     const { inspection, stat } = cached
     cached.isStored = true
     cached.storedMs = performance.now()
+    if (this.#options.access === 'read') return
     try {
       await this.#indexFiles.write(path, { inspection, stat })
     } catch (error) {
