@@ -68,7 +68,7 @@ describe('layouts', () => {
     await laid.place(fits, SMALL_FIXTURE)
     await laid.place(other, SMALL_FIXTURE)
     const { stdout } = await run(['scan', ...laid.args], { AFTERCAST_LAYOUT: layout })
-    expect(stdout).toBe('1 sessions of 1 streamers are indexed\n')
+    expect(stdout).toBe('1 session of 1 streamer is indexed\n')
     await laid.remove()
   })
 })
@@ -83,7 +83,7 @@ describe('named layouts', () => {
     const laid = await createTempLibrary('preset')
     await laid.place(file, SMALL_FIXTURE)
     const { stdout } = await run(['scan', ...laid.args, '--layout', layout])
-    expect(stdout).toBe('1 sessions of 1 streamers are indexed\n')
+    expect(stdout).toBe('1 session of 1 streamer is indexed\n')
     expect((await run(['hide', streamer, '--data', laid.data])).stderr).toBe('')
     await laid.remove()
   })
@@ -92,6 +92,32 @@ describe('named layouts', () => {
     const { code, stderr } = await run(['scan', ...library.args, '--layout', 'obss'])
     expect(code).toBe(2)
     expect(stderr).toMatch(/^aftercast: layout: [^\n]*obs, streamlink, [^\n]*\n$/)
+  })
+})
+
+describe('recordings that match no session', () => {
+  it('are counted, with the layout that would find them', async () => {
+    const laid = await createTempLibrary('unmatched')
+    for (const day of [1, 2]) await laid.place(`alice/2026-01-0${day} 20-15-07.mp4`, SMALL_FIXTURE)
+    await laid.place('2026-01-31 20-15-07.mp4', SMALL_FIXTURE)
+    const note =
+      'note: 3 recordings match no session, e.g. 2026-01-31 20-15-07.mp4; layout `obs` would match 3\n'
+    expect(await run(['scan', ...laid.args])).toEqual({
+      code: 0,
+      stdout: '0 sessions of 0 streamers are indexed\n',
+      stderr: note,
+    })
+    expect(await run(['check', ...laid.args])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(note),
+    })
+    const data = path.join(laid.folder, 'fixed')
+    expect(await run(['scan', laid.recordings, '--data', data, '--layout', 'obs'])).toEqual({
+      code: 0,
+      stdout: '3 sessions of 2 streamers are indexed\n',
+      stderr: '',
+    })
+    await laid.remove()
   })
 })
 

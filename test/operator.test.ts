@@ -21,6 +21,7 @@ beforeAll(async () => {
   await library.place('bob/2026-01-31/1.mp4', SMALL_FIXTURE)
   await library.place('bob/2026-01-30/2.mkv', 'mkv-h264-two-audio-subs-truncated.mkv')
   await library.place(`carol/2026-01-31/${HOSTILE}.mp4`, BROKEN_FIXTURE)
+  await library.place('dave/2026-01-31 20-15-07.mp4', SMALL_FIXTURE)
   const address = `127.0.0.1:${await findFreePort()}`
   listener = `http://${address}`
   server = await startServer({
@@ -57,6 +58,13 @@ async function streamers(): Promise<string> {
 }
 
 describe("the operator's page", () => {
+  it('counts recordings without a session, and names the layout that finds them', async () => {
+    const note =
+      '1 recording matches no session, e.g. dave/2026-01-31 20-15-07.mp4; layout `obs` would match 1'
+    expect(await page()).toContain(note)
+    expect(server.output()).toContain(`"msg":${JSON.stringify(note)}`)
+  })
+
   it('lists what is not fully playable, with reasons and without markup of names', async () => {
     // The scan may still run; the reasons of partly playable ones are read from their indexes.
     await expect.poll(page).toContain('truncated: the file ends in the middle of')

@@ -18,6 +18,8 @@ export interface OptionNote {
 
 export const optionNotes = z.registry<OptionNote>()
 
+export const DEFAULT_LAYOUT = '{streamer}/{date}/{sessionId}'
+
 const string = (message: string) => z.string({ error: message }).min(1, message).max(4096, message)
 
 const httpUrl = string('must be an http or https URL').refine(isHttpUrl, {
@@ -322,7 +324,7 @@ export const configSchema = z.strictObject({
     fallback: 'the demo library',
     about: 'Folder of the recordings, or `s3://bucket/prefix` (docs/object-storage.md).',
   }),
-  layout: noted(string('must be a path template').default('{streamer}/{date}/{sessionId}'), {
+  layout: noted(string('must be a path template').default(DEFAULT_LAYOUT), {
     environment: 'AFTERCAST_LAYOUT',
     about:
       'How paths name sessions: a template of `{streamer}`, `{date}`, `{sessionId}` and `*`, ' +

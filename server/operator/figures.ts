@@ -9,18 +9,20 @@ type Figure = readonly [name: string, value: string]
 
 export function librarySection(library: Part<LibraryState>): Markup {
   const heading = { id: 'library', title: 'Library' }
-  return partSection(heading, library, ({ isWalked, streamers, sessions, unindexed, queue }) => {
+  return partSection(heading, library, ({ isWalked, streamers, sessions, unindexed, ...state }) => {
+    const { queue, unmatched } = state
     const waiting =
       queue.recordings === 0
         ? '0'
         : `${formatCount(queue.recordings)}, for ${formatAge(queue.ageMs / 1000)}`
-    return figuresTable('State of the library', [
+    const figures = figuresTable('State of the library', [
       ['First walk', isWalked ? 'complete' : 'running'],
       ['Streamers', formatCount(streamers)],
       ['Sessions', formatCount(sessions)],
       ['Sessions without an index', formatCount(unindexed)],
       ['Recordings in the index queue', waiting],
     ])
+    return markup`${unmatched && markup`<p class="message">${unmatched}</p>`} ${figures}`
   })
 }
 

@@ -4,6 +4,7 @@ import { withTimeout } from '../../../shared/with-timeout.ts'
 import { Gate } from '../../admission/gate.ts'
 import { createLayout } from '../../catalog/names/layout.ts'
 import type { Scanner, ScanProgress } from '../../catalog/scan/scan.ts'
+import type { UnmatchedRecordings } from '../../catalog/scan/unmatched.ts'
 import { InspectionJobs } from '../../jobs/inspection-jobs.ts'
 import { ClusterNode } from '../../replication/node.ts'
 import type { Scan as NodeScan } from '../../replication/node.ts'
@@ -81,20 +82,24 @@ export function createSharedScanner(
 }
 
 /**
- * Scans the library once if no other node does. Returns whether it did; if not, the catalog has
- * what the others have found.
+ * Scans the library once if no other node does. `isDone` is whether it did; if not, the catalog
+ * has what the others have found.
  *
  * @throws AppError `failed` if the library cannot be read
  */
-export async function scanOnceInCluster(serving: Serving, cluster: Cluster): Promise<boolean> {
+export async function scanOnceInCluster(
+  serving: Serving,
+  cluster: Cluster,
+): Promise<{ isDone: boolean; unmatched: UnmatchedRecordings | undefined }> {
   const { io } = serving
   const display = createProgressDisplay(io, Date.now)
   const failures: unknown[] = []
+  let unmatched: UnmatchedRecordings | undefined
   const scan = (signal: AbortSignal): NodeScan => {
     const { scanner, exchange } = createSharedScanner(serving, cluster, display.show)
     const exchanging = new AbortController()
     const exchanged = exchange(AbortSignal.any([signal, exchanging.signal]))
-    const done = scanner.scanOnce(signal)
+    const done = scanner.scanOnce(signal).then(() => void (unmatched = scanner.unmatched))
     const walked = Promise.withResolvers<void>()
     done.then(walked.resolve, (error: unknown) => failures.push(error))
     const ended = done
@@ -116,7 +121,7 @@ export async function scanOnceInCluster(serving: Serving, cluster: Cluster): Pro
     const isDone = isScanning && (await node.published(io.signal))
     if (failures.length > 0) throw failures[0]
     io.signal.throwIfAborted()
-    return isDone
+    return { isDone, unmatched }
   } finally {
     stopping.abort()
     await Promise.all([running, inspecting])

@@ -1,4 +1,5 @@
 // `aftercast check`: lists the recordings that are unplayable, partly playable or not served.
+import { countOf } from '../../../shared/count-of.ts'
 import { listImperfect } from '../../catalog/store/imperfect.ts'
 import type { ImperfectRecording } from '../../catalog/store/imperfect.ts'
 import type { Config } from '../../config/load-config.ts'
@@ -13,6 +14,7 @@ import { openLibrary } from '../library.ts'
 import type { Library } from '../library.ts'
 import { findRecordings } from '../recordings.ts'
 import { inspectIn } from '../scanning.ts'
+import type { UnmatchedNote } from '../unmatched-note.ts'
 import { scanOnce } from './scan.ts'
 
 export interface CheckOptions {
@@ -20,27 +22,33 @@ export interface CheckOptions {
 }
 
 /**
- * Returns the exit code: 1 where a recording is unplayable, else 0. Writes nothing to the data
- * folder, which a server may use meanwhile, of other recordings or with another layout.
+ * Returns the exit code: 1 where a recording is unplayable or none matches the layout, else 0.
+ * Writes nothing to the data folder, which a server may use meanwhile, of other recordings or with
+ * another layout.
  */
 export async function check(config: Config, { format }: CheckOptions, io: Io): Promise<number> {
-  const report = await makeReport(config, io)
+  const { report, note } = await makeReport(config, io)
+  if (note !== undefined) io.stderr(`note: ${note.text}`)
   const lines =
     format === 'json' ? [JSON.stringify(report, undefined, 2)] : formatCheckTable(report)
   for (const line of lines) io.stdout(line)
   const count = (wanted: CheckedRecording['outcome']): number =>
     report.recordings.filter(({ outcome }) => outcome === wanted).length
   const unplayable = count('unplayable')
-  const sessions = `${report.playableSessions} playable sessions`
+  const sessions = countOf(report.playableSessions, 'playable session')
   const limited = `${count('limited')} of them with limitations`
-  io.stderr(`${sessions}, ${limited}; ${unplayable} unplayable recordings`)
-  return unplayable === 0 ? 0 : 1
+  io.stderr(`${sessions}, ${limited}; ${countOf(unplayable, 'unplayable recording')}`)
+  const isEmpty = report.playableSessions + report.recordings.length === 0
+  return unplayable > 0 || (isEmpty && note !== undefined) ? 1 : 0
 }
 
 /** Limitations by path; the catalog stores only that there are some. */
 type Limitations = Map<string, SessionLimitation[]>
 
-async function makeReport(given: Config, io: Io): Promise<CheckReport> {
+async function makeReport(
+  given: Config,
+  io: Io,
+): Promise<{ report: CheckReport; note: UnmatchedNote | undefined }> {
   // Growing recordings are checked as they are now.
   const config: Config = { ...given, library: { ...given.library, settleSeconds: 0 } }
   const { logger } = createLog(config, io.log)
@@ -60,8 +68,8 @@ async function makeReport(given: Config, io: Io): Promise<CheckReport> {
         return inspection
       },
     })
-    await scanOnce({ config, io, logger, library }, inspect)
-    return reportOf(library, limitations)
+    const note = await scanOnce({ config, io, logger, library }, inspect)
+    return { report: reportOf(library, limitations), note }
   } finally {
     await library.close()
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createLayout } from '../../catalog/names/layout.ts'
 import { readOrigin } from '../../catalog/store/catalog-origin.ts'
 import { openDatabase } from '../../catalog/store/database.ts'
+import { countOf } from '../../../shared/count-of.ts'
 import type { Config } from '../../config/load-config.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Io } from '../io.ts'
@@ -18,6 +19,8 @@ import { claimRecordings } from '../recordings.ts'
 import { createProgressDisplay } from '../scan-progress.ts'
 import { createLibraryScanner, inspectIn } from '../scanning.ts'
 import type { Serving } from '../serving.ts'
+import { describeUnmatched } from '../unmatched-note.ts'
+import type { UnmatchedNote } from '../unmatched-note.ts'
 
 /**
  * Runs the scan; returns the exit code 0.
@@ -37,11 +40,12 @@ export async function scan(config: Config, io: Io): Promise<number> {
     const library = await openLibrary({ ...opening, mode: 'write' })
     try {
       const serving = { config, io, logger, library }
-      if (cluster === undefined) await scanOnce(serving)
-      else await scanOrFollow(serving, cluster)
+      const note = await (cluster ? scanOrFollow(serving, cluster) : scanOnce(serving))
+      if (note !== undefined) io.stderr(`note: ${note.text}`)
       const streamers = library.catalog.listStreamers()
       const sessions = streamers.reduce((sum, { recording_count }) => sum + recording_count, 0)
-      io.stdout(`${sessions} sessions of ${streamers.length} streamers are indexed`)
+      const found = `${countOf(sessions, 'session')} of ${countOf(streamers.length, 'streamer')}`
+      io.stdout(`${found} ${sessions === 1 ? 'is' : 'are'} indexed`)
       return 0
     } finally {
       await library.close()
@@ -85,16 +89,21 @@ async function isSamePlace(one: string, other: string): Promise<boolean> {
   return real === otherReal
 }
 
-/** Scans the library completely. @param inspect by default in this process */
+/**
+ * Scans the library completely. Returns what it found out about recordings that match no session.
+ *
+ * @param inspect by default in this process
+ */
 export async function scanOnce(
   { config, io, logger, library }: Serving,
   inspect = inspectIn(library),
-): Promise<void> {
+): Promise<UnmatchedNote | undefined> {
   const display = createProgressDisplay(io, Date.now)
   const onProgress = display.show
   try {
     const scanner = createLibraryScanner({ config, library, logger, onProgress, inspect })
     await scanner.scanOnce(io.signal)
+    return describeUnmatched(scanner.unmatched, { config, library })
   } finally {
     display.stop()
     // The progress bar clears its line, which must not be one of the report.
@@ -112,7 +121,10 @@ async function joinCluster({
   return openCluster({ config, logger, signal, mayStartWithout: false })
 }
 
-async function scanOrFollow(serving: Serving, cluster: Cluster): Promise<void> {
+async function scanOrFollow(
+  serving: Serving,
+  cluster: Cluster,
+): Promise<UnmatchedNote | undefined> {
   const { scanOnceInCluster } = await import('../cluster/cluster-scan.ts')
   const { readLibrary } = await import('../../postgres/library-row.ts')
   const { config, library } = serving
@@ -120,8 +132,9 @@ async function scanOrFollow(serving: Serving, cluster: Cluster): Promise<void> {
   if (layout !== null && layout !== createLayout(config.layout, library.name).identity) {
     throw otherLayout(config, 'the database')
   }
-  const isDone = await scanOnceInCluster(serving, cluster)
+  const { isDone, unmatched } = await scanOnceInCluster(serving, cluster)
   await serving.io.log.flush()
-  if (isDone) return
+  if (isDone) return describeUnmatched(unmatched, serving)
   serving.io.stderr('note: another node scans the library; this is what it has found so far')
+  return undefined
 }

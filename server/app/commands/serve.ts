@@ -23,6 +23,8 @@ import { createScanQueueTracker } from '../scan-queue.ts'
 import type { ScanQueue } from '../scan-queue.ts'
 import { createLibraryScanner } from '../scanning.ts'
 import type { Serving } from '../serving.ts'
+import { createUnmatchedNote, logUnmatched } from '../unmatched-note.ts'
+import type { UnmatchedNote } from '../unmatched-note.ts'
 import type { NodeFigures, Scan as NodeScan } from '../../replication/node.ts'
 import type { StorageLocation } from '../../storage/storage-location.ts'
 import type { WebServer, WebServerOptions } from '../web-server.ts'
@@ -174,7 +176,7 @@ async function serveBesideScan(serving: Node, scan: Scan, start: Start | undefin
 
 async function startMetrics(
   serving: Node,
-  { queue, figures, jobs }: Scan,
+  { queue, unmatched, figures, jobs }: Scan,
   isWalked: () => boolean,
 ): Promise<MetricsListener | undefined> {
   const { metrics } = serving.config.server
@@ -186,7 +188,7 @@ async function startMetrics(
   if (figures !== undefined) measureNode(figures)
   if (jobs !== undefined) measureJobs(jobs)
   const { joined, location, version } = serving
-  const node = { joined, location, version, isWalked, queue, figures, jobs }
+  const node = { joined, location, version, isWalked, queue, unmatched, figures, jobs }
   return listenForMetrics(metrics, createOperator({ serving, ...node, readMetrics }))
 }
 
@@ -209,6 +211,8 @@ interface Scan {
   isIndexed: Promise<void>
   /** Recordings that wait for their index. */
   queue: () => ScanQueue
+  /** About recordings that match no session. */
+  unmatched: () => UnmatchedNote | undefined
   /** Moves a session's inspection to the front of the queue. */
   prioritise: (session: SessionReference) => void
   /** State of a node of a cluster. */
@@ -237,8 +241,10 @@ function startScanning(
   const ended = scanner.run(io.signal).finally(() => display.stop())
   // It may fail before the server has started; awaiting it later still throws.
   ended.catch(() => undefined)
+  const unmatched = createUnmatchedNote(() => scanner.unmatched, serving)
   return {
-    firstWalk: scanner.firstWalk,
+    firstWalk: scanner.firstWalk.then(() => logUnmatched(serving.logger, unmatched())),
+    unmatched,
     isIndexed: indexed.promise,
     queue: queue.read,
     prioritise: (session) => scanner.prioritise(session),
@@ -282,6 +288,7 @@ async function startScanningInCluster(serving: Serving, joined: Cluster): Promis
     firstWalk: node.firstWalk,
     isIndexed: node.current.then(async () => current?.isIndexed),
     queue: () => current?.queue() ?? { recordings: 0, ageMs: 0 },
+    unmatched: () => current?.unmatched(),
     prioritise(session) {
       if (current !== undefined) return current.prioritise(session)
       // During an outage the session plays, but is inspected in its turn.

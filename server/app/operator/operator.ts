@@ -31,6 +31,7 @@ import { ACTIVITY_FILE } from '../activity.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ScanQueue } from '../scan-queue.ts'
 import type { Serving } from '../serving.ts'
+import type { UnmatchedNote } from '../unmatched-note.ts'
 import { readCacheFigures } from './cache-figures.ts'
 import { createDiskReader } from './disk-space.ts'
 import type { DiskLocations } from './disk-space.ts'
@@ -50,6 +51,7 @@ export interface OperatorOptions {
   version: string
   isWalked: () => boolean
   queue: () => ScanQueue
+  unmatched: () => UnmatchedNote | undefined
   figures?: (() => NodeFigures) | undefined
   jobs?: (() => ReadonlyMap<QueueName, QueueFigures>) | undefined
   /** Metrics of all processes, in the text format of Prometheus. */
@@ -72,7 +74,7 @@ function createStateReader(
   options: OperatorOptions,
   names: OperatorNames,
 ): () => Promise<OperatorState> {
-  const { serving, joined, version, isWalked, queue, readMetrics } = options
+  const { serving, joined, version, isWalked, queue, unmatched, readMetrics } = options
   const { library, io, logger, config } = serving
   const queries = createOperatorQueries(library.database, MAX_ROWS)
   const readDisks = createDiskReader(diskLocations(options))
@@ -88,7 +90,12 @@ function createStateReader(
   }
   return async () => {
     const [libraryState, caches, imperfect, top, hidden, disks] = await Promise.all([
-      part('library', () => ({ ...queries.counts(), isWalked: isWalked(), queue: queue() })),
+      part('library', () => ({
+        ...queries.counts(),
+        isWalked: isWalked(),
+        queue: queue(),
+        unmatched: unmatched()?.text,
+      })),
       part('caches', async () => readCacheFigures(await readMetrics())),
       part('imperfect', async () => describeAll(queries.newestImperfect(), readLimitations)),
       part('top', async () => readTop(config.data, joined)),

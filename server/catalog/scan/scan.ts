@@ -8,6 +8,8 @@ import type { Inspect } from './inspector.ts'
 import type { Layout } from '../names/layout.ts'
 import { TitleReader } from './title-reader.ts'
 import type { ReadTitle } from './title-reader.ts'
+import { UnmatchedCollector } from './unmatched.ts'
+import type { UnmatchedRecordings } from './unmatched.ts'
 import { walkLibrary } from './walk.ts'
 import type { DueChanges, WalkOptions } from './walk.ts'
 import { LibraryWatch } from './watch.ts'
@@ -104,6 +106,7 @@ export class Scanner {
   #watchError: unknown
   #wasWatchReported = false
   #watchedAtMs = 0
+  #unmatched: UnmatchedRecordings | undefined
   #found = 0
   #done = 0
   #progressAtMs = 0
@@ -145,6 +148,11 @@ export class Scanner {
   /** Resolves when `run` has walked the library once, or failed to. */
   get firstWalk(): Promise<void> {
     return this.#firstWalk.promise
+  }
+
+  /** As of the last walk of the whole library; undefined before it. */
+  get unmatched(): UnmatchedRecordings | undefined {
+    return this.#unmatched
   }
 
   /** Moves a session's inspection to the front of the queue. */
@@ -221,14 +229,14 @@ export class Scanner {
     const { writer } = this.#options
     const failed = new Map<string, unknown>()
     const options = this.#walkOptions(failed)
-    await this.#walkEach(
-      folders,
-      { ...options, changes: this.#dueChanges(options, signal) },
-      signal,
-    )
-    this.#reportFailedFolders(failed, folders.includes(''))
+    const isWhole = folders.includes('')
+    const unmatched = isWhole ? new UnmatchedCollector() : undefined
+    const changes = this.#dueChanges(options, signal)
+    await this.#walkEach(folders, { ...options, changes, unmatched }, signal)
+    this.#unmatched = (await unmatched?.finish(options.storage, signal)) ?? this.#unmatched
+    this.#reportFailedFolders(failed, isWhole)
     this.#found = writer.countRecordings()
-    this.#wasSeen ||= folders.includes('') && this.#found > 0
+    this.#wasSeen ||= isWhole && this.#found > 0
     this.#reportProgress({ isLast: true })
   }
 
@@ -239,7 +247,8 @@ export class Scanner {
   ): Promise<void> {
     let hasChanged = false
     for (const folder of folders) {
-      hasChanged = (await walkLibrary(folder, options, signal)) || hasChanged
+      const unmatched = folder === '' ? options.unmatched : undefined
+      hasChanged = (await walkLibrary(folder, { ...options, unmatched }, signal)) || hasChanged
     }
     if (!hasChanged) return
     this.#inspector.refresh()

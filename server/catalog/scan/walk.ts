@@ -16,6 +16,7 @@ import { parseRecordingName } from '../names/recording-name.ts'
 import { statSessionFolder } from '../names/session-folder.ts'
 import { listSidecars, signSidecars } from '../names/text-sidecars.ts'
 import type { SidecarVersions } from '../names/text-sidecars.ts'
+import type { UnmatchedCollector } from './unmatched.ts'
 
 export interface WalkOptions {
   storage: Storage
@@ -36,6 +37,8 @@ export interface WalkOptions {
   onFound?: (recordings: number) => void
   /** Changes that take precedence over the rest of this walk. */
   changes?: DueChanges
+  /** Receives what is no session. */
+  unmatched?: UnmatchedCollector | undefined
 }
 
 /** Changes reported by storage during a walk, which takes long in a large library. */
@@ -202,23 +205,26 @@ class Walk {
 
   async #readFolder(folder: Folder): Promise<void> {
     const { path } = folder
-    const { storage, writer, onFound } = this.#options
+    const { storage, writer, onFound, unmatched } = this.#options
     const entries = await storage.list(path, { stats: true, signal: this.#signal })
     const known = writer.readFolder(path)
     if (path === '') this.#checkNotEmptied(entries, known)
     const sidecars = listSidecars(entries)
     const goneFolders = new Set(known.folders)
     const gone = new Map(known.recordings.map((recording) => [recording.name, recording]))
-    for (const { name, kind, stat } of entries) {
-      const recording = gone.get(name)
+    const others: StorageEntry[] = []
+    for (const entry of entries) {
+      const { name, kind, stat } = entry
       if (kind === 'folder' && this.#meetFolder(folder, name)) {
         goneFolders.delete(name)
         gone.delete(name)
-      } else if (stat) {
-        const entry = { name, kind, stat, sidecars: signFileSidecars(name, sidecars) }
-        if (this.#meetRecording(folder, entry, recording)) gone.delete(name)
+        continue
       }
+      const met = stat && { name, kind, stat, sidecars: signFileSidecars(name, sidecars) }
+      if (met && this.#meetRecording(folder, met, gone.get(name))) gone.delete(name)
+      else others.push(entry)
     }
+    unmatched?.meet(path, others)
     for (const { id } of gone.values()) this.#gone.push(id)
     for (const name of goneFolders) this.#vanished.push(joinPath(path, name))
     this.#flushIfFull()
@@ -236,11 +242,14 @@ class Walk {
   }
 
   async #readSessionFolder({ path, parent, name }: SessionFolder): Promise<void> {
-    const { storage, writer } = this.#options
+    const { storage, writer, unmatched } = this.#options
     const state = await statSessionFolder(storage, path)
     const known = writer.readRecording(parent.path, name)
     if (state) this.#meetRecording(parent, { name, kind: 'folder', ...state }, known)
-    else if (known) this.#gone.push(known.id)
+    else {
+      unmatched?.meet(parent.path, [{ name, kind: 'folder' }])
+      if (known) this.#gone.push(known.id)
+    }
     this.#flushIfFull()
   }
 
