@@ -30,7 +30,7 @@ const FIXTURES = [
 /** Of the bytes of all recordings: a new node reads less. */
 const MAX_SHARE = 0.02
 const SHARED_AFTER_MS = 2000
-const SCANNED = '6 sessions of 1 streamers are indexed\n'
+const SCANNED = '6 sessions of 1 streamer are indexed\n'
 const CONFIG = JSON.stringify({ library: { settleSeconds: 0 } })
 
 describe('in a bucket', () => {

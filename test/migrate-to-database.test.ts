@@ -50,7 +50,7 @@ it('carries hidden names and counters once, and the catalog with the first scan'
   const scanned = await run(['scan', library.recordings], shared)
   expect(scanned).toMatchObject({
     code: 0,
-    stdout: '1 sessions of 1 streamers are indexed\n',
+    stdout: '1 session of 1 streamer is indexed\n',
     stderr: '',
   })
   const rows = await queryOnce(database, 'SELECT streamer FROM aftercast.recordings ORDER BY 1')
