@@ -1,21 +1,86 @@
-// Shows a scan's progress: a bar on a terminal, occasional lines elsewhere.
+// Shows a scan's progress: a bar on a terminal, a few lines of the log elsewhere.
 import { Presets, SingleBar } from 'cli-progress'
 import type { ScanProgress } from '../catalog/scan/scan.ts'
 import type { Io } from './io.ts'
 
-const LINE_INTERVAL_MS = 5000
+const LINE_INTERVAL_MS = 10_000
 
-/** Receives progress until it is stopped. */
+/** Receives progress; shows nothing more once it was stopped or completed. */
 export interface ProgressDisplay {
   show: (progress: ScanProgress) => void
   stop: () => void
+  /** Stops, and logs the end of what was logged. */
+  complete: () => void
 }
 
-export function createProgressDisplay(io: Io, now: () => number): ProgressDisplay {
-  return io.terminal === undefined ? createLines(io, now) : createBar(io.terminal)
+/** The program's log. */
+interface ProgressLog {
+  info: (details: object, message: string) => void
 }
 
-function createBar(stream: NodeJS.WritableStream): ProgressDisplay {
+export interface ProgressOptions {
+  io: Pick<Io, 'terminal'>
+  logger: ProgressLog
+  /** Milliseconds of any clock; default the system clock. */
+  now?: () => number
+}
+
+export function createProgressDisplay({
+  io: { terminal },
+  logger,
+  now = Date.now,
+}: ProgressOptions): ProgressDisplay {
+  const output = terminal === undefined ? createLines(logger, now) : createBar(terminal)
+  let isStopped = false
+  const stop = (): void => {
+    if (!isStopped) output.stop()
+    isStopped = true
+  }
+  return {
+    show: (progress) => isStopped || progress.total === 0 || output.show(progress),
+    stop,
+    complete() {
+      if (!isStopped) output.complete?.()
+      stop()
+    },
+  }
+}
+
+/**
+ * Follows a scanner until everything that its first walk found is indexed: growing recordings are
+ * inspected again and again, for which nobody waits.
+ */
+export function followFirstScan(display: ProgressDisplay) {
+  const indexed = Promise.withResolvers<void>()
+  let last: ScanProgress = { found: 0, done: 0, total: 0 }
+  let foundByWalk: number | undefined
+  const check = (): void => {
+    if (foundByWalk === undefined || last.done < Math.min(foundByWalk, last.total)) return
+    display.complete()
+    indexed.resolve()
+  }
+  return {
+    indexed: indexed.promise,
+    update(progress: ScanProgress): void {
+      last = progress
+      display.show({ ...progress, total: foundByWalk ?? progress.total })
+      check()
+    },
+    /** The first walk is complete. */
+    walked(): void {
+      foundByWalk = last.total
+      check()
+    },
+  }
+}
+
+interface Output {
+  show: (progress: ScanProgress) => void
+  complete?: () => void
+  stop: () => void
+}
+
+function createBar(stream: NodeJS.WritableStream): Output {
   const bar = new SingleBar(
     {
       stream,
@@ -28,7 +93,6 @@ function createBar(stream: NodeJS.WritableStream): ProgressDisplay {
   let isStarted = false
   return {
     show({ done, total, found }) {
-      if (total === 0) return
       if (!isStarted) bar.start(total, done, { found })
       isStarted = true
       bar.setTotal(total)
@@ -38,13 +102,20 @@ function createBar(stream: NodeJS.WritableStream): ProgressDisplay {
   }
 }
 
-function createLines(io: Io, now: () => number): ProgressDisplay {
+/** None for a scan that is short. */
+function createLines(logger: ProgressLog, now: () => number): Output {
   let nextAtMs = now() + LINE_INTERVAL_MS
+  let shown: ScanProgress | undefined
   return {
-    show({ done, total, found }) {
-      if (total === 0 || now() < nextAtMs) return
+    show(progress) {
+      if (now() < nextAtMs) return
       nextAtMs = now() + LINE_INTERVAL_MS
-      io.stderr(`${found} recordings found, ${done} of ${total} indexed`)
+      shown = progress
+      const { found, done, total } = progress
+      logger.info({ found, indexed: done, total }, 'indexing recordings')
+    },
+    complete() {
+      if (shown !== undefined) logger.info({ found: shown.found }, 'the recordings are indexed')
     },
     stop: () => undefined,
   }

@@ -92,7 +92,7 @@ export async function scanOnceInCluster(
   cluster: Cluster,
 ): Promise<{ isDone: boolean; unmatched: UnmatchedRecordings | undefined }> {
   const { io } = serving
-  const display = createProgressDisplay(io, Date.now)
+  const display = createProgressDisplay(serving)
   const failures: unknown[] = []
   let unmatched: UnmatchedRecordings | undefined
   const scan = (signal: AbortSignal): NodeScan => {

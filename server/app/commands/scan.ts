@@ -98,7 +98,7 @@ export async function scanOnce(
   { config, io, logger, library }: Serving,
   inspect = inspectIn(library),
 ): Promise<UnmatchedNote | undefined> {
-  const display = createProgressDisplay(io, Date.now)
+  const display = createProgressDisplay({ io, logger })
   const onProgress = display.show
   try {
     const scanner = createLibraryScanner({ config, library, logger, onProgress, inspect })

@@ -18,7 +18,7 @@ import { createLog } from '../../log/logger.ts'
 import type { MetricsListener } from '../metrics.ts'
 import { addPageAssets, exchangePageAssets } from '../page-assets.ts'
 import { claimRecordings } from '../recordings.ts'
-import { createProgressDisplay } from '../scan-progress.ts'
+import { createProgressDisplay, followFirstScan } from '../scan-progress.ts'
 import { createScanQueueTracker } from '../scan-queue.ts'
 import type { ScanQueue } from '../scan-queue.ts'
 import { createLibraryScanner } from '../scanning.ts'
@@ -227,25 +227,25 @@ function startScanning(
   serving: Serving,
   create: (onProgress: (progress: ScanProgress) => void) => Scanner,
 ): Scan {
-  const { io } = serving
-  const display = createProgressDisplay(io, Date.now)
-  const indexed = Promise.withResolvers<void>()
+  const { io, logger } = serving
+  const display = createProgressDisplay(serving)
+  const firstScan = followFirstScan(display)
   const queue = createScanQueueTracker(() => performance.now())
   const scanner = create((progress) => {
-    display.show(progress)
     queue.update(progress)
-    if (progress.done < progress.total) return
-    display.stop()
-    indexed.resolve()
+    firstScan.update(progress)
   })
   const ended = scanner.run(io.signal).finally(() => display.stop())
   // It may fail before the server has started; awaiting it later still throws.
   ended.catch(() => undefined)
   const unmatched = createUnmatchedNote(() => scanner.unmatched, serving)
   return {
-    firstWalk: scanner.firstWalk.then(() => logUnmatched(serving.logger, unmatched())),
+    firstWalk: scanner.firstWalk.then(() => {
+      firstScan.walked()
+      logUnmatched(logger, unmatched())
+    }),
     unmatched,
-    isIndexed: indexed.promise,
+    isIndexed: firstScan.indexed,
     queue: queue.read,
     prioritise: (session) => scanner.prioritise(session),
     ended,
