@@ -58,7 +58,7 @@ const serverRows: Record<string, string> = {
   'media/ts': `${container} media/ts/packets media/ts/scan media/ts/segment`,
   'media/recorded': `${known} storage`,
   media: `${known} config storage media/mp4 media/fmp4 media/matroska media/flv media/ts`,
-  'media/index': `${known} config artifacts storage media media/recorded`,
+  'media/index': `${known} config artifacts storage media media/codec media/recorded`,
   'decoder-child': 'errors.ts admission',
   audio: `errors.ts ${mediaTypes} decoder-child`,
   delivery: 'errors.ts config admission storage media/media-reader.ts',

@@ -123,6 +123,8 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     partFolders,
     indexes,
     readers: createMediaReaders(),
+    readSubtitles: async (file) =>
+      admission.sidecars.run(async () => thread.readSubtitles(file), signal),
     settings,
     recordFolder: join(config.data, 'indexes'),
     onWriteError,

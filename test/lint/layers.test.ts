@@ -85,7 +85,7 @@ const serverRows = `
   media/ts           ${container} media/ts/packets media/ts/scan media/ts/segment
   media/recorded     errors problem storage
   media              errors problem config storage media/flv ${readers}
-  media/index        errors problem config artifacts storage media/media-index media/readers media/recorded
+  media/index        errors problem config artifacts storage media/media-index media/readers media/codec media/recorded
   decoder-child      errors admission
   audio              errors media/media-index decoder-child
   delivery           errors config admission storage

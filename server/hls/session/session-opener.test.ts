@@ -10,6 +10,7 @@ import { createAudioTranscoder } from '../../audio/audio-transcoder.ts'
 import { AppError } from '../../errors.ts'
 import { IndexStore } from '../../media/index/index-store.ts'
 import type { IndexStoreOptions } from '../../media/index/index-store.ts'
+import { readSubtitles } from '../../media/index/read-subtitles.ts'
 import { inspectRecording } from '../../media/index/inspect-recording.ts'
 import { createMediaReaders } from '../../media/readers.ts'
 import type { MediaReaders } from '../../media/readers.ts'
@@ -92,6 +93,7 @@ function createOpener(inspect?: Inspect): SessionOpener {
       onWriteError,
     }),
     readers: countingReaders,
+    readSubtitles: async (file) => readSubtitles(folder, file),
     settings: { segmentSeconds: 4, encryption: 'none', secret: 'secret' },
     transcodedAudio: new TranscodedAudio({
       transcoder: createAudioTranscoder({ limits: patientDecoder }),

@@ -27,6 +27,7 @@ import type { ListedRecording } from './session-playlists.ts'
 import { ServedIdentities } from './served-identities.ts'
 import type { SessionSource } from './session-source.ts'
 import { SubtitleFiles } from './subtitle-files.ts'
+import type { SubtitleFilesOptions } from './subtitle-files.ts'
 import { ThrottledLookup } from './throttled-lookup.ts'
 
 /** Longest wait for a recording that is not indexed yet. */
@@ -55,7 +56,7 @@ export interface FoundFile {
   session: OpenSession
 }
 
-export interface SessionOpenerOptions {
+export interface SessionOpenerOptions extends SubtitleFilesOptions {
   storage: Storage
   partFolders: PartFolders
   indexes: IndexStore
@@ -114,7 +115,7 @@ export class SessionOpener {
     this.#options = options
     this.#growing = growing
     this.#recordings = new HlsRecordings({ ...options, growing, served })
-    this.#subtitleFiles = new SubtitleFiles(storage)
+    this.#subtitleFiles = new SubtitleFiles(options)
   }
 
   /**

@@ -1,17 +1,19 @@
-// Runs inspections, and reads recorders' playlists and chapters, in a worker thread; a crash of the
-// thread fails only the jobs it was running.
+// Runs inspections, and reads recorders' playlists, chapters and subtitle files, in a worker thread;
+// a crash of the thread fails only the jobs it was running.
 import { Worker } from 'node:worker_threads'
 import { AppError, UnplayableError } from '../../errors.ts'
 import type { UnplayableReason } from '../../problem.ts'
 import type { StorageLocation } from '../../storage/storage-location.ts'
 import type { RecordedList } from '../recorded/read-recorded-folder.ts'
 import type { inspectRecording, KnownRecording } from './inspect-recording.ts'
+import type { ReadSubtitles, SubtitleFile } from './read-subtitles.ts'
 import type { RecordedChapters } from './recorded-chapters.ts'
 
 export type ThreadRequest =
   | { kind: 'inspect'; id: number; path: string; previous: KnownRecording | undefined }
   | { kind: 'playlist'; id: number; path: string; known: string | undefined }
   | { kind: 'chapters'; id: number; path: string }
+  | { kind: 'subtitles'; id: number; file: SubtitleFile }
   | { kind: 'abort'; id: number }
 
 export type ThreadResult = Awaited<ReturnType<typeof inspectRecording>>
@@ -21,6 +23,7 @@ export type ThreadOutcome =
   | { kind: 'inspection'; result: ThreadResult }
   | { kind: 'playlist'; list: RecordedList | 'unchanged' }
   | { kind: 'chapters'; recorded: RecordedChapters }
+  | { kind: 'subtitles'; subtitles: ReadSubtitles }
   | { kind: 'unplayable'; reason: UnplayableReason }
 
 export type ThreadReply =
@@ -95,6 +98,14 @@ export class IndexThread {
     const outcome = await this.#run({ kind: 'chapters', id, path })
     if (outcome.kind === 'chapters') return outcome.recorded
     throw new AppError('failed', 'the chapters were not read')
+  }
+
+  /** As `readSubtitles`. */
+  async readSubtitles(file: SubtitleFile): Promise<ReadSubtitles> {
+    const id = (this.#lastId += 1)
+    const outcome = await this.#run({ kind: 'subtitles', id, file })
+    if (outcome.kind === 'subtitles') return outcome.subtitles
+    throw new AppError('failed', 'the subtitles were not read')
   }
 
   async #run(request: JobRequest): Promise<ThreadOutcome> {

@@ -5,6 +5,7 @@ import { createStorage } from '../../storage/create-storage.ts'
 import type { StorageLocation } from '../../storage/storage-location.ts'
 import { UnplayableError } from '../../errors.ts'
 import { inspectRecording } from './inspect-recording.ts'
+import { readSubtitles } from './read-subtitles.ts'
 import { readRecordedChapters } from './recorded-chapters.ts'
 import type { ThreadOutcome, ThreadReply, ThreadRequest } from './index-thread.ts'
 import { createMediaReaders } from '../readers.ts'
@@ -48,6 +49,8 @@ async function run(request: Exclude<ThreadRequest, { kind: 'abort' }>): Promise<
       const recorded = await readRecordedChapters(request.path, { storage: files, readers })
       return { kind: 'chapters', recorded }
     }
+    case 'subtitles':
+      return { kind: 'subtitles', subtitles: await readSubtitles(files, request.file) }
   }
 }
 

@@ -1,6 +1,8 @@
 // Parses subtitle files: SRT and WebVTT.
-import { cleanPayload, escapeSrt } from '../../media/codec/webvtt-text.ts'
-import type { SubtitleCue } from '../../media/media-index.ts'
+import { cleanPayload, escapeSrt } from './webvtt-text.ts'
+import type { SubtitleCue } from '../media-index.ts'
+
+export type SubtitleFormat = 'srt' | 'vtt'
 
 /** Limits of one file and of one cue. */
 const MAX_CUES = 200_000
@@ -10,7 +12,7 @@ const TIME = /(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/
 const TIMES = new RegExp(`^${TIME.source}\\s*-->\\s*${TIME.source}`)
 
 /** The cues in order of their starts. Blocks that are not cues are skipped. */
-export function parseSubtitles(bytes: Uint8Array, format: 'srt' | 'vtt'): SubtitleCue[] {
+export function parseSubtitles(bytes: Uint8Array, format: SubtitleFormat): SubtitleCue[] {
   const lines = decodeText(bytes).split(/\r\n|\r|\n/)
   const cues: SubtitleCue[] = []
   for (let at = 0; at < lines.length && cues.length < MAX_CUES; at += 1) {
