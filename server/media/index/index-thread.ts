@@ -1,5 +1,5 @@
-// Runs inspections, and reads recorders' playlists, chapters and subtitle files, in a worker thread;
-// a crash of the thread fails only the jobs it was running.
+// Runs inspections, and reads recorders' playlists, chapters and subtitle files, in a worker
+// thread; a crash of the thread fails only the jobs it was running.
 import { Worker } from 'node:worker_threads'
 import { AppError, UnplayableError } from '../../errors.ts'
 import type { UnplayableReason } from '../../problem.ts'
