@@ -91,7 +91,7 @@ const serverRows: Record<string, string> = {
   demo: 'errors.ts config media/codec',
   'ads/house': 'errors.ts config',
   ads: 'errors.ts config ads/house',
-  analytics: 'errors.ts config',
+  analytics: 'errors.ts config admission',
   operator: 'errors.ts problem-text.ts analytics catalog/store',
   replication: 'errors.ts catalog catalog/store analytics postgres page-assets',
 }

@@ -1,4 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
+import { runForClient } from './client.ts'
 import { Gate } from './gate.ts'
 
 const { signal } = new AbortController()
@@ -80,4 +81,78 @@ it('admits the next one when work fails', async () => {
   await expect(failing).rejects.toThrow('failed')
   expect(await next).toBe('done')
   expect(gate.figures.used).toBe(0)
+})
+
+/** Entries of clients that leave a gate of one at once, in the order of their results. */
+function enterAll(gate: Gate, clients: string[]): { results: string[]; done: Promise<void> } {
+  const results: string[] = []
+  const entries = clients.map(async (client, at) => {
+    const entry = runForClient(
+      () => client,
+      async () => gate.run(async () => undefined, signal),
+    )
+    const outcome = await entry.then(
+      () => '',
+      (error: Error) => ` ${error.message}`,
+    )
+    results.push(`${client}${at}${outcome}`)
+  })
+  return { results, done: Promise.all(entries).then(() => undefined) }
+}
+
+it('lets clients take turns, and each of them in order', async () => {
+  const gate = newGate(1, 10)
+  const release = await gate.enter(signal)
+  const { results, done } = enterAll(gate, ['a', 'a', 'a', 'b', 'c', 'b', 'a'])
+  release()
+  await done
+  expect(results).toEqual(['a0', 'b3', 'c4', 'a1', 'b5', 'a2', 'a6'])
+  expect(gate.figures).toEqual({ used: 0, waiting: 0, admitted: 8, refused: 0 })
+})
+
+it('lets a lone client take the whole queue, and gives others their share of it', async () => {
+  const gate = newGate(1, 4)
+  const release = await gate.enter(signal)
+  // The fifth finds it full. Each newcomer takes the last entry of the longest queue until all are
+  // as long as each other; then nobody has a better right.
+  const { results, done } = enterAll(gate, ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'b', 'c', 'd', 'e'])
+  await vi.waitFor(() => expect(results).toHaveLength(7))
+  expect(gate.figures.refused).toBe(7)
+  const full = ['a4', 'a3', 'a2', 'c8', 'a1', 'b7', 'e10']
+  expect(results.toSorted()).toEqual(full.map((name) => `${name} full`).toSorted())
+  release()
+  await done
+  expect(results.slice(7)).toEqual(['a0', 'b5', 'c6', 'd9'])
+})
+
+it('counts work of the server as that of one client', async () => {
+  const gate = newGate(1, 10)
+  const release = await gate.enter(signal)
+  const order: string[] = []
+  const own = ['first', 'second'].map(async (name) =>
+    gate.run(async () => void order.push(name), signal),
+  )
+  const visitor = runForClient(
+    () => 'a',
+    async () => gate.run(async () => void order.push('visitor'), signal),
+  )
+  release()
+  await Promise.all([...own, visitor])
+  expect(order).toEqual(['first', 'visitor', 'second'])
+})
+
+it('gives a turn to the clients after one whose only entry was abandoned', async () => {
+  const gate = newGate(1, 10)
+  const release = await gate.enter(signal)
+  const abandoned = new AbortController()
+  const left = runForClient(
+    () => 'left',
+    async () => gate.enter(abandoned.signal),
+  )
+  const { results, done } = enterAll(gate, ['a', 'b'])
+  abandoned.abort(new Error('disconnected'))
+  await expect(left).rejects.toThrow('disconnected')
+  release()
+  await done
+  expect(results).toEqual(['a0', 'b1'])
 })

@@ -1,6 +1,7 @@
 // Admission to a resource of the process: what fits is admitted, some more waits, the rest is
-// refused.
+// refused. No client can take the queue from others: see `client.ts`.
 import { AppError } from '../errors.ts'
+import { currentClient } from './client.ts'
 
 export interface GateBounds {
   /** Sum of the costs that are admitted at once. */
@@ -30,12 +31,19 @@ export type Release = () => void
 interface Waiting {
   cost: number
   admit: () => void
+  /** Leaves the queue, and rejects. */
+  leave: (reason: () => unknown) => void
 }
 
-/** First in, first out: a large cost is not overtaken by smaller ones. */
+/**
+ * Clients that wait take turns; the entries of each are first in, first out. A large cost whose turn
+ * it is is not overtaken by smaller ones.
+ */
 export class Gate {
   readonly #bounds: GateBounds
-  readonly #queue: Waiting[] = []
+  /** Entries of each client, in the order of their turns. */
+  readonly #queues = new Map<string, Waiting[]>()
+  #waiting = 0
   #used = 0
   #admitted = 0
   #refused = 0
@@ -45,19 +53,20 @@ export class Gate {
   }
 
   get figures(): GateFigures {
-    const { length: waiting } = this.#queue
-    return { used: this.#used, waiting, admitted: this.#admitted, refused: this.#refused }
+    const [used, waiting] = [this.#used, this.#waiting]
+    return { used, waiting, admitted: this.#admitted, refused: this.#refused }
   }
 
   /**
-   * Waits for admission. A cost above the limit counts as the limit.
+   * Waits for admission. A cost above the limit counts as the limit. While too many wait, the client
+   * with most of them loses its last one.
    *
-   * @throws AppError `busy` if too many wait, or after the time limit; the signal's reason
+   * @throws AppError `busy` if too many wait for its client, or after the time limit; the signal's reason
    */
   async enter(signal: AbortSignal, cost = 1): Promise<Release> {
     signal.throwIfAborted()
     const charged = Math.min(cost, this.#bounds.limit)
-    if (this.#queue.length > 0 || !this.#fits(charged)) await this.#wait(charged, signal)
+    if (this.#waiting > 0 || !this.#fits(charged)) await this.#wait(charged, signal)
     else this.#used += charged
     this.#admitted += 1
     return this.#releaseOf(charged)
@@ -85,27 +94,49 @@ export class Gate {
 
   /** Resolves when the cost is charged. */
   #wait(cost: number, signal: AbortSignal): Promise<void> {
-    const { waiting, waitMs } = this.#bounds
-    if (this.#queue.length >= waiting) throw this.#refuse()
+    const { waitMs } = this.#bounds
+    const client = currentClient()
+    this.#makeRoom(client)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const stop = new AbortController()
-    const entry: Waiting = { cost, admit: resolve }
     const leave = (reason: () => unknown): void => {
-      const position = this.#queue.indexOf(entry)
-      if (position === -1) return
-      this.#queue.splice(position, 1)
+      if (!this.#remove(client, entry)) return
       reject(reason())
       // It may have been too large, and smaller ones are next.
       this.#admitWaiting()
     }
+    const entry: Waiting = { cost, admit: resolve, leave }
     signal.addEventListener('abort', () => leave(() => signal.reason), { signal: stop.signal })
     const timer =
       waitMs === undefined ? undefined : setTimeout(() => leave(() => this.#refuse()), waitMs)
-    this.#queue.push(entry)
+    const queue = this.#queues.get(client) ?? []
+    this.#queues.set(client, queue)
+    queue.push(entry)
+    this.#waiting += 1
     return promise.finally(() => {
       clearTimeout(timer)
       stop.abort()
     })
+  }
+
+  #makeRoom(client: string): void {
+    if (this.#waiting < this.#bounds.waiting) return
+    const own = this.#queues.get(client)?.length ?? 0
+    let longest: readonly Waiting[] = []
+    for (const queue of this.#queues.values()) if (queue.length > longest.length) longest = queue
+    if (longest.length <= own + 1) throw this.#refuse()
+    longest.at(-1)?.leave(() => this.#refuse())
+  }
+
+  /** False if it does not wait any more. */
+  #remove(client: string, entry: Waiting): boolean {
+    const queue = this.#queues.get(client) ?? []
+    const position = queue.indexOf(entry)
+    if (position === -1) return false
+    queue.splice(position, 1)
+    this.#waiting -= 1
+    if (queue.length === 0) this.#queues.delete(client)
+    return true
   }
 
   #refuse(): AppError {
@@ -125,9 +156,13 @@ export class Gate {
 
   #admitWaiting(): void {
     for (;;) {
-      const next = this.#queue[0]
-      if (next === undefined || !this.#fits(next.cost)) return
-      this.#queue.shift()
+      const [turn] = this.#queues
+      const [client, queue] = turn ?? []
+      const next = queue?.[0]
+      if (client === undefined || next === undefined || !this.#fits(next.cost)) return
+      this.#remove(client, next)
+      // The next turn of this client comes after those of all others.
+      if (this.#queues.delete(client) && queue) this.#queues.set(client, queue)
       this.#used += next.cost
       next.admit()
     }

@@ -74,6 +74,13 @@ const STORYBOARDS: GateBounds = {
   busyMessage: 'too many storyboards are being rendered; try again soon',
 }
 
+/** Recordings in the index thread: some, because it waits for disks and stores. */
+const INDEX: GateBounds = {
+  limit: 8,
+  waiting: 512,
+  busyMessage: 'too many recordings are being indexed; try again soon',
+}
+
 /** Segments whose audio is transcoded or waits for it; their packets are in memory. */
 const TRANSCODES: GateBounds = {
   limit: 64,
@@ -97,6 +104,7 @@ export interface Admission {
   sidecars: Gate
   thumbnails: Gate
   storyboards: Gate
+  index: Gate
   transcodes: Gate
   transcodedBytes: Gate
 }
@@ -110,6 +118,7 @@ export function createAdmission(): Admission {
     sidecars: new Gate(SIDECARS),
     thumbnails: new Gate(THUMBNAILS),
     storyboards: new Gate(STORYBOARDS),
+    index: new Gate(INDEX),
     transcodes: new Gate(TRANSCODES),
     transcodedBytes: new Gate(TRANSCODED_BYTES),
   }

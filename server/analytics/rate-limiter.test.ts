@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { networkOf, RateLimiter } from './rate-limiter.ts'
+import { networkOf } from '../admission/client.ts'
+import { RateLimiter } from './rate-limiter.ts'
 
 function createLimiter(requests: number) {
   const clock = { ms: 0 }

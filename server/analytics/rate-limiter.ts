@@ -1,6 +1,6 @@
 // A rate limiter: a fixed window per address, in bounded memory.
 import { LRUCache } from 'lru-cache'
-import { isIPv6 } from 'node:net'
+import { networkOf } from '../admission/client.ts'
 
 export interface RateLimits {
   requests: number
@@ -17,7 +17,6 @@ export const ACTIVITY_LIMITS = { requests: 120, windowMs: 60_000 }
 
 /** Addresses tracked; beyond that the least recently seen is evicted. */
 const MAX_ADDRESSES = 10_000
-const MAX_KEY_LENGTH = 64
 
 /** Counts calls by address. Keeps nothing longer than two windows. */
 export class RateLimiter {
@@ -47,23 +46,4 @@ export class RateLimiter {
     const leftMs = window !== undefined && window.left <= 0 ? window.endsMs - this.#limits.now() : 0
     return Math.max(0, Math.ceil(leftMs / 1000))
   }
-}
-
-/**
- * The part of an address that one visitor owns: an IPv6 network of 64 bits, as they are assigned
- * (RFC 6177). `X-Forwarded-For` may contain anything; of that, a bounded part.
- */
-export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address.slice(0, MAX_KEY_LENGTH)
-  const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.v4
-  if (mapped !== undefined) return mapped
-  const [head = '', tail] = (address.split('%', 1)[0] ?? '').split('::')
-  const before = head === '' ? [] : head.split(':')
-  const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = Math.max(8 - before.length - after.length, 0)
-  const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after]
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')
 }

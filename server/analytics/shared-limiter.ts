@@ -1,6 +1,6 @@
 // One rate limit for all workers: the primary counts, and each worker sends it a request.
 import { LRUCache } from 'lru-cache'
-import { networkOf } from './rate-limiter.ts'
+import { networkOf } from '../admission/client.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 /** A worker's request. Other messages use the channel too. */

@@ -1,6 +1,7 @@
 // Assembles what every command needs of a library: storage, catalog, indexes, HLS.
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import type { Gate } from '../admission/gate.ts'
 import { createAdmission } from '../admission/limits.ts'
 import type { Admission } from '../admission/limits.ts'
 import type { SharedArtifacts } from '../artifacts/shared-artifacts.ts'
@@ -114,10 +115,11 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
   const database = openCatalogFile(config, mode)
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
-  const indexes = createIndexStore(config, { mode, thread, artifacts, onWriteError })
+  const admission = createAdmission()
+  const gate = admission.index
+  const indexes = createIndexStore(config, { mode, thread, gate, artifacts, onWriteError })
   const { transcoder, ...decoders } = openDecoders(logger)
   const partFolders = new PartFolders(storage)
-  const admission = createAdmission()
   const sessions = new SessionOpener({
     storage,
     partFolders,
@@ -202,20 +204,22 @@ async function readHlsSettings(
 interface IndexSources {
   mode: LibraryOptions['mode']
   thread: IndexThread
+  gate: Gate
   artifacts: SharedArtifacts | undefined
   onWriteError: (error: unknown) => void
 }
 
 function createIndexStore(
   { data, library: { settleSeconds }, server: { workers } }: Config,
-  { mode, thread, artifacts, onWriteError }: IndexSources,
+  { mode, thread, gate, artifacts, onWriteError }: IndexSources,
 ): IndexStore {
   const finalSeconds = Math.max(settleSeconds, SHARED_AFTER_SECONDS)
   return new IndexStore({
     folder: join(data, 'indexes'),
     access: mode === 'private' ? 'read' : 'write',
     maxMemoryBytes: mode === 'write' && workers > 1 ? SCANNER_INDEX_BYTES : undefined,
-    inspect: async (path, signal, previous) => thread.inspect(path, signal, previous),
+    inspect: async (path, signal, previous) =>
+      gate.run(async () => thread.inspect(path, signal, previous), signal),
     isSettled: (stat) => isSettled(stat, settleSeconds, Date.now()),
     shared: artifacts && {
       artifacts,

@@ -4,7 +4,7 @@ import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Gate } from '../admission/gate.ts'
-import { admitAll, admitted } from './admitted.ts'
+import { addClients, admitAll, admitted } from './admitted.ts'
 import { sendError } from './responses/errors.ts'
 import { soon } from '../../test/support/patience.ts'
 
@@ -19,7 +19,8 @@ beforeEach(async () => {
   gate = new Gate({ limit: 1, waiting: 1, busyMessage: 'too many' })
   waiting = []
   signals = []
-  app = Fastify()
+  app = Fastify({ trustProxy: true })
+  addClients(app)
   app.setErrorHandler(sendError)
   app.get(
     '/work',
@@ -77,4 +78,33 @@ it('releases abandoned requests at once', async () => {
   waiting[0]?.()
   await vi.waitFor(() => expect(gate.figures.used).toBe(0), soon)
   expect(waiting).toHaveLength(1)
+})
+
+it('admits the requests of all networks in turn, whoever has more', async () => {
+  const order: string[] = []
+  const queue = new Gate({ limit: 1, waiting: 3, busyMessage: 'too many' })
+  const other = Fastify({ trustProxy: true })
+  addClients(other)
+  other.setErrorHandler(sendError)
+  other.get(
+    '/:name',
+    admitted(queue, async ({ url }) => {
+      order.push(url)
+      return 'done'
+    }),
+  )
+  const release = await queue.enter(new AbortController().signal)
+  const send = async (name: string, address: string) =>
+    other.inject({ url: `/${name}`, headers: { 'x-forwarded-for': address } })
+  // The second is in the same IPv6 network of 64 bits as the first.
+  const sent = [send('1', '2001:db8::1'), send('2', '2001:db8::2'), send('3', '2001:db8::3')]
+  await vi.waitFor(() => expect(queue.figures.waiting).toBe(3), soon)
+  sent.push(send('4', '192.0.2.1'))
+  const refused = await Promise.race(sent)
+  expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1'])
+  release()
+  const statuses = (await Promise.all(sent)).map(({ statusCode }) => statusCode)
+  expect(statuses).toEqual([200, 200, 503, 200])
+  expect(order).toEqual(['/1', '/4', '/2'])
+  await other.close()
 })

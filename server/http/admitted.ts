@@ -1,5 +1,6 @@
 // Routes whose requests need a resource of the process: they begin when it has admitted them.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { networkOf, runForClient } from '../admission/client.ts'
 import type { Gate } from '../admission/gate.ts'
 
 /** Handles a request; the signal aborts when the client disconnects. */
@@ -8,6 +9,13 @@ export type AbandonableHandler = (
   reply: FastifyReply,
   signal: AbortSignal,
 ) => Promise<unknown>
+
+/** All work for a request is that of its client, whose share every gate limits. */
+export function addClients(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    runForClient(() => networkOf(request.ip), done)
+  })
+}
 
 /** A handler that the gate admits; the resource is released when it settles. */
 export function admitted(gate: Gate, handle: AbandonableHandler) {

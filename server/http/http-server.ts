@@ -19,6 +19,7 @@ import { sendError } from './responses/errors.ts'
 import { addHealthRoutes } from './health-routes.ts'
 import { addListRoutes } from './list-routes.ts'
 import { decodableUrl } from './connections/malformed-request.ts'
+import { addClients } from './admitted.ts'
 import { answerOutside, urlOfRoutes } from './outside-requests.ts'
 import { PageFacts } from './pages/page-facts.ts'
 import { addFallbacks, addPageRoutes } from './pages/page-routes.ts'
@@ -88,6 +89,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
     },
   })
   addRequestKind(app)
+  addClients(app)
   app.decorateRequest('phases', undefined)
   app.decorateReply('firstByteAtMs', undefined)
   if (options.logger.level === 'debug' || options.logger.level === 'trace') addServerTiming(app)

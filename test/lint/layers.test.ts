@@ -109,7 +109,7 @@ const serverRows = `
   demo               errors config media/codec
   ads/house          errors config
   ads                errors config ads/house
-  analytics          errors config
+  analytics          errors config admission
   operator           errors problem-text analytics catalog/store
   replication        errors catalog catalog/store analytics postgres page-assets
   app                * !app/commands !app/operator

@@ -1,0 +1,37 @@
+// The client that work is for: the network of a visitor, or the server itself.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { isIPv6 } from 'node:net'
+
+/** Scans and other work that no visitor waits for. */
+const BACKGROUND = 'background'
+const MAX_KEY_LENGTH = 64
+
+const clients = new AsyncLocalStorage<() => string>()
+
+/** Runs work, and all that it starts, for a client. @param client its name, when it is needed */
+export function runForClient<Value>(client: () => string, work: () => Value): Value {
+  return clients.run(client, work)
+}
+
+export function currentClient(): string {
+  return clients.getStore()?.() ?? BACKGROUND
+}
+
+/**
+ * The part of an address that one visitor owns: an IPv6 network of 64 bits, as they are assigned
+ * (RFC 6177). `X-Forwarded-For` may contain anything; of that, a bounded part.
+ */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address.slice(0, MAX_KEY_LENGTH)
+  const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.v4
+  if (mapped !== undefined) return mapped
+  const [head = '', tail] = (address.split('%', 1)[0] ?? '').split('::')
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Math.max(8 - before.length - after.length, 0)
+  const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after]
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')
+}
