@@ -81,17 +81,10 @@ const INDEX: GateBounds = {
   busyMessage: 'too many recordings are being indexed; try again soon',
 }
 
-/** Segments whose audio is transcoded or waits for it; their packets are in memory. */
+/** Segments whose audio is transcoded. Their packets are in memory, of each at most 64 MiB. */
 const TRANSCODES: GateBounds = {
-  limit: 64,
-  waiting: 0,
-  busyMessage: 'too much audio is being transcoded; try again soon',
-}
-
-/** Packets of these segments. One of five minutes in CD quality has 64 MiB. */
-const TRANSCODED_BYTES: GateBounds = {
-  limit: 192 * MIB,
-  waiting: 0,
+  limit: 3,
+  waiting: 64,
   busyMessage: 'too much audio is being transcoded; try again soon',
 }
 
@@ -106,7 +99,6 @@ export interface Admission {
   storyboards: Gate
   index: Gate
   transcodes: Gate
-  transcodedBytes: Gate
 }
 
 export function createAdmission(): Admission {
@@ -120,6 +112,5 @@ export function createAdmission(): Admission {
     storyboards: new Gate(STORYBOARDS),
     index: new Gate(INDEX),
     transcodes: new Gate(TRANSCODES),
-    transcodedBytes: new Gate(TRANSCODED_BYTES),
   }
 }

@@ -29,8 +29,8 @@ export interface AudioTranscoderOptions {
 }
 
 const CONCURRENCY = 2
-/** Two jobs of each segment that is admitted: see `admission/limits.ts`. */
-const MAX_WAITING = 128
+/** More than two jobs of each segment that is admitted: see `admission/limits.ts`. */
+const MAX_WAITING = 16
 const DEFAULT_LIMITS: DecoderLimits = {
   startMs: 8000,
   jobMs: 8000,

@@ -330,49 +330,83 @@ describe('audio that cannot be decoded', () => {
     expect(Math.max(...middle)).toBeLessThan(0.01)
   })
 
-  it('is silent, with one warning, if no process starts', async () => {
+  it('is never replaced by silence if no process starts, and is logged once', async () => {
     const broken = createAudioTranscoder({ limits: { startMs: 1 } })
-    const transcoded = new TranscodedAudio({
-      transcoder: broken,
-      admission,
-      log,
-      signal,
-      waitMs: patienceMs,
-    })
+    const own = { transcoder: broken, admission, log, signal, waitMs: patienceMs }
+    const transcoded = new TranscodedAudio(own)
     const recording = packetRecording(audio, EXACT)
     const before = warnings.length
-    const runs = [
-      await transcode(recording, [0, 2], transcoded),
-      await transcode(recording, [2, 4], transcoded),
-    ]
+    for (const from of [0, 2, 0])
+      await expect(transcode(recording, [from, from + 2], transcoded)).rejects.toMatchObject({
+        code: 'busy',
+      })
     broken.close()
-    expect(warnings.slice(before)).toEqual([
-      'the transcoder is not available: audio is replaced by silence',
-    ])
-    const decoded = decode(
-      runs.filter((run) => run !== undefined),
-      STEREO,
-    )
-    expect(decoded.samples[0]?.length).toBeGreaterThan(3.8 * RATE)
-    expect(decoded.samples.flatMap((plane) => [...plane]).every((value) => value === 0)).toBe(true)
+    expect(warnings.slice(before)).toEqual(['the transcoder is not available'])
   })
 
-  it('is busy if the decoder was killed, and silent after three times', async () => {
-    const greedy = createAudioTranscoder({ limits: { ...patientDecoder, residentBytes: 1 } })
-    const transcoded = new TranscodedAudio({
-      transcoder: greedy,
-      admission,
-      log,
-      signal,
-      waitMs: patienceMs,
-    })
+  it('is never replaced by silence if the decoder is killed, which is tried three times', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    vi.advanceTimersByTime(1)
+    let killed = 0
+    let isBroken = true
+    const failing: AudioTranscoder = {
+      ...transcoder,
+      async transcode(job, requested) {
+        if (!isBroken) return transcoder.transcode(job, requested)
+        killed += 1
+        return { status: 'killed', reason: 'a fake' }
+      },
+    }
+    const own = { transcoder: failing, admission, log, signal, waitMs: patienceMs }
+    const transcoded = new TranscodedAudio(own)
     const recording = packetRecording(audio, EXACT)
-    for (const _ of ['once', 'twice'])
+    for (const _ of [1, 2, 3, 4, 5])
       await expect(transcode(recording, [0, 2], transcoded)).rejects.toMatchObject({ code: 'busy' })
-    expect(
-      (await transcode(recording, [0, 2], transcoded))?.sizes.every((size) => size === 6),
-    ).toBe(true)
-    greedy.close()
+    expect(killed).toBe(3)
+    // A minute later it may have been the load.
+    isBroken = false
+    vi.advanceTimersByTime(60_001)
+    const run = await transcode(recording, [0, 2], transcoded)
+    vi.useRealTimers()
+    expect(run).toEqual(await transcode(recording, [0, 2]))
+  })
+
+  it('is not read for a request that has waited too long, but for one that came later', async () => {
+    const full = createAdmission()
+    const releases = await Promise.all([1, 2, 3].map(async () => full.transcodes.enter(signal)))
+    const own = { transcoder, admission: full, log, signal }
+    const impatient = new TranscodedAudio({ ...own, waitMs: 1 })
+    const recording = packetRecording(audio, EXACT)
+    const late = transcode(recording, [0, 2], impatient)
+    await expect(late).rejects.toMatchObject({ code: 'busy' })
+    await vi.waitFor(() => expect(full.transcodes.figures.waiting).toBe(0), soon)
+
+    const transcoded = new TranscodedAudio({ ...own, waitMs: patienceMs })
+    const [track] = recording.index.tracks
+    if (track === undefined || !isTranscoded(track)) throw new Error('nothing to transcode')
+    let isClosed = false
+    const file: typeof recording.file = {
+      ...recording.file,
+      read: async (...args) => {
+        if (isClosed) throw new Error('the file is closed')
+        return recording.file.read(...args)
+      },
+    }
+    const range = { from: 0, to: 2 }
+    const request = { track, number: 0, range, key: 'shared' }
+    const first = new AbortController()
+    const abandoned = transcoded.transcode({
+      ...request,
+      source: { ...recording, file },
+      signal: first.signal,
+    })
+    const kept = transcoded.transcode({ ...request, source: recording })
+    await vi.waitFor(() => expect(full.transcodes.figures.waiting).toBe(1), soon)
+    first.abort(new Error('disconnected'))
+    await expect(abandoned).rejects.toThrow('disconnected')
+    isClosed = true
+    for (const release of releases) release()
+    expect(await kept).toEqual(await transcode(recording, [0, 2]))
   })
 
   it('is the same on all nodes, and transcoded by one of them', async () => {

@@ -26,15 +26,16 @@ const MAX_CACHED_BYTES = 64 * 1024 * 1024
 const WAIT_MS = 8500
 /** Chunks of one segment that are transcoded concurrently. */
 const CONCURRENT_JOBS = 2
-/** A decoder may be killed by its time limit under load: tries before a segment is silent. */
+/** A decoder may be killed by its time limit under load. After these tries, a segment has to wait. */
 const MAX_TRIES = 3
+const RETRY_MS = 60_000
 /** Segments with failed tries that are counted. */
 const MAX_FAILED_SEGMENTS = 1000
 
 export interface TranscodedAudioOptions {
   /** Undefined where its package is not installed: all of the audio is silence. */
   transcoder: AudioTranscoder | undefined
-  admission: Pick<Admission, 'transcodes' | 'transcodedBytes'>
+  admission: Pick<Admission, 'transcodes'>
   log: { warn(details: object, message: string): void }
   /** The audio that nodes share. Default none. */
   artifacts?: SharedArtifacts | undefined
@@ -52,6 +53,15 @@ export interface AudioRequest extends AudioPosition {
   key: string
   /** Aborted when the request is abandoned. */
   signal?: AbortSignal | undefined
+}
+
+/** A segment that is transcoded or waits for it. */
+interface Flight {
+  /** Requests that are not abandoned, whose files are open. */
+  requests: Set<AudioRequest>
+  /** The one whose file is read. */
+  reader?: AudioRequest
+  read?: Promise<RecordedAudio>
 }
 
 /** A transcoding in progress. */
@@ -72,7 +82,13 @@ export class TranscodedAudio {
     sizeCalculation: (run) => (run.bytes?.length ?? 0) + run.sizes.length * 8 + 1,
   })
   readonly #shared = new SharedWork<SampleRun>()
-  readonly #failedTries = new LRUCache<string, number>({ max: MAX_FAILED_SEGMENTS })
+  readonly #flights = new Map<string, Flight>()
+  readonly #failedTries = new LRUCache<string, number>({
+    max: MAX_FAILED_SEGMENTS,
+    ttl: RETRY_MS,
+    ttlResolution: 0,
+    perf: { now: () => performance.now() },
+  })
   readonly #timeLimit: TimeLimit
   #hasWarned = false
 
@@ -89,8 +105,8 @@ export class TranscodedAudio {
   /**
    * The track's AAC frames in a segment; undefined if it has none. Undecodable audio is silence.
    *
-   * @throws AppError `busy` after the time limit (transcoding continues) or if too much waits,
-   *   `failed` if the file has changed, and the signal's reason
+   * @throws AppError `busy` after the time limit (transcoding continues once it has begun), if too
+   *   much waits or the transcoder fails, `failed` if the file has changed, and the signal's reason
    */
   async transcode(request: AudioRequest): Promise<SampleRun | undefined> {
     const key = `${request.key}/${request.number}`
@@ -99,37 +115,40 @@ export class TranscodedAudio {
   }
 
   async #transcodeOnce(key: string, request: AudioRequest): Promise<SampleRun> {
-    const { source, track, number, range, signal = this.#options.signal } = request
-    let read: Promise<RecordedAudio> | undefined
-    const start = async (abandoned: AbortSignal): Promise<SampleRun> => {
-      const shared = await this.#readShared(key, abandoned)
-      if (shared !== undefined) return shared
-      return this.#options.admission.transcodes.run(async () => {
-        read = readRecordedAudio(source, track, { number, range })
-        const audio = await read
-        return this.#transcodeAll({ key, audio, signal: abandoned, hasFailed: false })
-      }, abandoned)
-    }
+    const flight = this.#flights.get(key) ?? { requests: new Set() }
+    this.#flights.set(key, flight)
+    flight.requests.add(request)
+    const leaving = new AbortController()
+    const signal = AbortSignal.any([request.signal ?? this.#options.signal, leaving.signal])
+    const start = async (abandoned: AbortSignal) => this.#start(key, flight, abandoned)
     try {
       return await withTimeout(() => this.#shared.join(key, signal, start), this.#timeLimit)
     } finally {
-      // Then the file of this request is not needed any more.
-      await read?.catch(() => undefined)
+      flight.requests.delete(request)
+      if (flight.requests.size === 0) this.#flights.delete(key)
+      // What waits longer than all of its requests would have no file to read.
+      if (flight.read === undefined) leaving.abort()
+      if (flight.reader === request) await flight.read?.catch(() => undefined)
     }
   }
 
+  async #start(key: string, flight: Flight, signal: AbortSignal): Promise<SampleRun> {
+    const shared = await this.#readShared(key, signal)
+    if (shared !== undefined) return shared
+    return this.#options.admission.transcodes.run(async () => {
+      const [reader] = flight.requests
+      if (reader === undefined) throw new AppError('busy', 'the request was abandoned')
+      flight.reader = reader
+      flight.read = readRecordedAudio(reader.source, reader.track, reader)
+      return this.#transcodeAll({ key, audio: await flight.read, signal, hasFailed: false })
+    }, signal)
+  }
+
   async #transcodeAll(work: Work): Promise<SampleRun> {
-    const { key, audio, signal } = work
-    const { transcodedBytes } = this.#options.admission
-    const release = await transcodedBytes.enter(signal, audio.packets.bytes.length)
-    try {
-      const transcoded = joinFrames(await this.#transcodeChunks(work), audio)
-      const run = (await this.#claim(work, transcoded)) ?? transcoded
-      this.#cached.set(key, run)
-      return run
-    } finally {
-      release()
-    }
+    const transcoded = joinFrames(await this.#transcodeChunks(work), work.audio)
+    const run = (await this.#claim(work, transcoded)) ?? transcoded
+    this.#cached.set(work.key, run)
+    return run
   }
 
   async #readShared(key: string, signal: AbortSignal): Promise<SampleRun | undefined> {
@@ -166,32 +185,34 @@ export class TranscodedAudio {
     return frames ?? silence(job.toFrame - job.fromFrame, output)
   }
 
-  /** Undefined if the audio cannot be decoded. */
+  /**
+   * Undefined if the audio cannot be decoded.
+   *
+   * @throws AppError `busy` if a retry may succeed
+   */
   async #tryChunk({ key, signal }: Work, job: AudioJob): Promise<AudioFrames | undefined> {
     const { transcoder, log } = this.#options
     if (transcoder === undefined) return undefined
-    try {
-      const result = await transcoder.transcode(job, signal)
-      if (result.status === 'done') return result.value
-      if (result.status === 'killed') this.#noteFailedTry(key)
-      log.warn({ reason: result.reason }, 'audio was replaced by silence')
-    } catch (error) {
+    const tries = this.#failedTries.get(key) ?? 0
+    if (tries >= MAX_TRIES) throw notTranscoded()
+    const result = await transcoder.transcode(job, signal).catch((error: unknown) => {
       if (!isAppError(error, 'failed')) throw error
-      if (!this.#hasWarned)
-        log.warn({ err: error }, 'the transcoder is not available: audio is replaced by silence')
+      if (!this.#hasWarned) log.warn({ err: error }, 'the transcoder is not available')
       this.#hasWarned = true
+      throw notTranscoded(error)
+    })
+    if (result.status === 'done') return result.value
+    if (result.status === 'killed') {
+      this.#failedTries.set(key, tries + 1)
+      throw notTranscoded(new Error(result.reason))
     }
+    log.warn({ reason: result.reason }, 'audio was replaced by silence')
     return undefined
   }
+}
 
-  /** @throws AppError `busy` if a retry may succeed */
-  #noteFailedTry(key: string): void {
-    const tries = (this.#failedTries.get(key) ?? 0) + 1
-    this.#failedTries.set(key, tries)
-    if (tries < MAX_TRIES) {
-      throw new AppError('busy', 'the audio could not be transcoded in time; try again soon')
-    }
-  }
+function notTranscoded(cause?: unknown): AppError {
+  return new AppError('busy', 'the audio could not be transcoded; try again soon', { cause })
 }
 
 /** @throws AppError `failed` if AAC does not support the sample rate */
