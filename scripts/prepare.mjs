@@ -49,8 +49,8 @@ export async function ensureInstalled() {
   rmSync(installStamp, { force: true })
   const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-progress']
   // `engines` is that of the published package: a clone starts with an older Node and installs a
-  // newer one.
-  const lenient = ['--include=dev', '--engine-strict=false']
+  // newer one. `npm pack --dry-run` must not leave the stamp without packages.
+  const lenient = ['--include=dev', '--engine-strict=false', '--dry-run=false']
   await timed('Installing packages, once', () => npm(['ci', ...lenient, ...quiet]))
   writeStamp(installStamp, expected)
 }

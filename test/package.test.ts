@@ -21,6 +21,8 @@ const run = promisify(execFile)
 const AAC = 'mp4-h264-aac-editlist-video-starts-1s.mp4'
 const MP3 = 'mp4-h264-mp3.mp4'
 const MAX_UNPACKED_BYTES = 8e6
+/** Names of documents in messages and comments. */
+const DOCUMENT = /(?<![\w/.-])(?<target>docs\/[\w/-]+(?:\.\w+)?)/g
 
 const manifest = z
   .object({
@@ -110,7 +112,6 @@ it('contains the built program, the built page and nothing of the sources', () =
       manifest.bin.aftercast,
       'dist/web/index.html',
       'LICENSE',
-      'README.md',
       'CHANGELOG.md',
       ...children,
     ]),
@@ -118,8 +119,7 @@ it('contains the built program, the built page and nothing of the sources', () =
   const expected = [
     /^dist\/(?:server|shared|web)\//,
     /^server\/ads\//,
-    // npm adds the README of each folder on the way.
-    /^docs\/(?:README\.md|deploy\/(?:aftercast\.service|install-service\.sh|README\.md))$/,
+    /^docs\/(?!\.)/,
     /^[A-Z]+(?:\.md)?$/,
     /^package\.json$/,
   ]
@@ -129,6 +129,22 @@ it('contains the built program, the built page and nothing of the sources', () =
   expect(archive.unpackedSize).toBeLessThan(MAX_UNPACKED_BYTES)
 })
 
+it('contains every file that its README, its messages and its scripts name', () => {
+  const names = archive.files.map((file) => file.path)
+  const read = (name: string): string =>
+    readFileSync(path.join(folder, 'node_modules/aftercast', name), 'utf8')
+  const linked = [...read('README.md').matchAll(/\]\((?!https?:)(?<target>[^)#]+)/g)]
+  const speaking = names.filter((name) => /^dist\/server\/.*\.js$|\.sh$/.test(name))
+  const named = speaking.flatMap((name) => [...read(name).matchAll(DOCUMENT)])
+  const targets = [...linked, ...named].map(({ groups }) => groups?.target ?? '')
+  expect(targets).toEqual(
+    expect.arrayContaining(['docs/security.md', 'docs/layouts.md', 'docs/deploy/Caddyfile']),
+  )
+  const isContained = (target: string): boolean =>
+    names.some((name) => name === target || name === `${target}/README.md`)
+  expect(targets.filter((target) => !isContained(target))).toEqual([])
+})
+
 it('runs as a command, and names what the demo library lacks', async () => {
   const env = { ...process.env, PATH: `${path.dirname(process.execPath)}:${process.env.PATH}` }
   const { stdout } = await run(program, ['--version'], { env })
@@ -136,7 +152,9 @@ it('runs as a command, and names what the demo library lacks', async () => {
   const demo = run(program, ['demo', path.join(folder, 'demo')], { env })
   await expect(demo).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^aftercast: .*needs the package node-av: run `npm install.*\n$/),
+    stderr: expect.stringMatching(
+      /^aftercast: .*needs the package node-av: run `npm install --global node-av.*\n$/,
+    ),
   })
 })
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 /** An optional peer dependency in package.json. */
 const PACKAGE = 'node-av'
 /** The command that adds it to an installation. */
-export const DECODER_INSTALL = `npm install ${PACKAGE}@6`
+export const DECODER_INSTALL = `npm install --global ${PACKAGE}@6`
 /** Binaries for Windows are built by two compilers. */
 const BINARY_SUFFIXES = ['', '-mingw', '-msvc']
 

@@ -40,7 +40,7 @@ const VERSION = '1\n'
 const PARTIAL = '.partial-'
 const MAX_PROCESSES = 4
 const WITHOUT_ENCODERS =
-  'the demo library needs the package node-av: run `npm install node-av@6`, ' +
+  'the demo library needs the package node-av: run `npm install --global node-av@6`, ' +
   'or name a folder of recordings'
 /**
  * Fixed cost of a session, expressed as duration: drawing and encoding its loop takes as long as
