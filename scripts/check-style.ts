@@ -9,6 +9,7 @@ import { findDialect, findDialectNames, findWideLines } from './dialect.ts'
 import { findDecisionProblems, findMissingReferences } from './document-rules.ts'
 import { findStaleApiFiles } from './openapi.ts'
 import { findImportCycles, findPathsToNodeAv } from './import-graph.ts'
+import { findCommandProblems } from './shell-blocks.ts'
 
 /** A file of the project and its text. */
 export interface ProjectFile {
@@ -45,12 +46,15 @@ export function findProblems(files: ProjectFile[]): string[] {
     ...findUnnamedFolders(files),
     ...findMissingReferences(files.map(withoutPlantedViolations)),
     ...findDecisionProblems(files),
+    ...findCommandProblems(files.map(withoutPlantedViolations)),
     ...findCycles(files),
   ]
 }
 
 const testsOfRules = new Set(
-  ['check-style', 'dialect', 'document-rules'].map((name) => `scripts/${name}.test.ts`),
+  ['check-style', 'dialect', 'document-rules', 'shell-blocks'].map(
+    (name) => `scripts/${name}.test.ts`,
+  ),
 )
 
 function withoutPlantedViolations(file: ProjectFile): ProjectFile {
@@ -141,7 +145,7 @@ function linesOf(text: string): string[] {
 function listFiles(root: string): ProjectFile[] {
   return listNames(root).map((name) => {
     const isText =
-      /\.(?:tsx?|mjs|js|css|json|md|html)$/.test(name) && !name.startsWith('test/fixtures/')
+      /\.(?:tsx?|mjs|js|css|json|md|html|sh)$/.test(name) && !name.startsWith('test/fixtures/')
     return { path: name, text: isText ? readFileSync(path.join(root, name), 'utf8') : '' }
   })
 }

@@ -1,8 +1,7 @@
 // `npm run image`: builds the container image without a registry and without Docker, runs it as
-// compose.yaml does and under systemd, and plays its sessions in Chromium; and installs the npm
-// package on a fresh Debian. On Debian, as root, with the packages buildah, podman, runc and
-// mmdebstrap. `--keep DIR` leaves the images in DIR, and
-// takes the base image from there.
+// compose.yaml does and under systemd, and plays its sessions in Chromium; and runs documented
+// commands on a fresh Debian. On Debian, as root, with the packages buildah, podman, runc and
+// mmdebstrap. `--keep DIR` leaves the images in DIR, and takes the base image from there.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

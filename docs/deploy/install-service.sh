@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs Aftercast as a service of systemd with Caddy before it, on Debian and Ubuntu:
+# Installs Aftercast as a service of systemd with Caddy before it, on Debian:
 #   install-service.sh HOST [RECORDINGS]
 # HOST is the name that visitors use; Caddy requests its certificate. An address that is not public,
 # such as localhost, gets a certificate of Caddy's own authority. RECORDINGS is /srv/recordings
@@ -24,7 +24,7 @@ esac
 [ -d "$recordings" ] || fail "there is no folder $recordings"
 recordings=$(cd "$recordings" && pwd)
 [ "$(id -u)" = 0 ] || fail 'run it as root'
-command -v aftercast >/dev/null || fail 'install the package first: npm install --global aftercast'
+command -v aftercast >/dev/null || fail 'install the tarball of npm pack first: npm install --global ./aftercast-0.2.0.tgz'
 command -v caddy >/dev/null || fail 'install Caddy first: apt-get install caddy'
 address="AFTERCAST_PUBLIC_URL=https://$host"
 if [ -e "$settings" ] && ! grep -qxF "$address" "$settings"; then
