@@ -48,7 +48,8 @@ interface Fence {
   commands: string
 }
 
-function listFences(text: string): Fence[] {
+/** All fenced blocks of a document. */
+export function listFences(text: string): Fence[] {
   const lines = text.split('\n')
   const fences: Fence[] = []
   for (let at = 0; at < lines.length; at += 1) {

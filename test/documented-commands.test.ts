@@ -6,7 +6,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listShellBlocks } from '../scripts/shell-blocks.ts'
+import { listFences, listShellBlocks } from '../scripts/shell-blocks.ts'
 import { loadConfig } from '../server/config/load-config.ts'
 import { patienceMs } from './support/patience.ts'
 import { PROGRAM } from './support/servers/run-program.ts'
@@ -15,9 +15,16 @@ import type { TempLibrary } from './support/temp-library.ts'
 
 const root = path.dirname(import.meta.dirname)
 const exclude = (name: string): boolean => /^(?:node_modules|dist|\..*)$/.test(name)
-const DOCUMENTS = globSync('**/*.md', { cwd: root, exclude })
-  .map((name) => ({ name, blocks: blocksOf(name) }))
-  .filter(({ blocks }) => blocks.length > 0)
+const NAMES = globSync('**/*.md', { cwd: root, exclude })
+const DOCUMENTS = NAMES.map((name) => ({ name, blocks: blocksOf(name) })).filter(
+  ({ blocks }) => blocks.length > 0,
+)
+/** Configuration files in documents. */
+const CONFIGURATIONS = NAMES.flatMap((name) =>
+  listFences(readDocument(name))
+    .filter(({ language, commands }) => language === 'json' && !commands.includes('"creatives"'))
+    .map(({ line, commands }) => ({ name, line, text: commands })),
+)
 /** Documents whose commands are for a site that has run before. */
 const OF_RUNNING_SITES = ['docs/analytics.md', 'docs/operations.md']
 /** The time is that of the archive in docs/operations.md. */
@@ -29,8 +36,12 @@ const READY = /^Aftercast is ready at (?<url>http:\/\/\S+)$/m
 /** Lines that set variables, and no command. */
 const SETTINGS = /^(?:(?:export )?(?:[A-Z_0-9]+=(?:'[^']*'|[^\s'#]*)\s*)+(?:#.*)?\n?)+$/
 
+function readDocument(name: string): string {
+  return readFileSync(path.join(root, name), 'utf8')
+}
+
 function blocksOf(name: string) {
-  return listShellBlocks(readFileSync(path.join(root, name), 'utf8'))
+  return listShellBlocks(readDocument(name))
     .filter(({ runBy, notRun }) => runBy === undefined && notRun === undefined)
     .map(({ line, commands }) => ({ line, commands }))
 }
@@ -149,7 +160,7 @@ async function readSettings(commands: string): Promise<Outcome> {
     ]),
   )
   loadConfig({ flags: {}, environment: set, workingFolder: root, cpuCount: 1 })
-  const documented = readFileSync(path.join(root, '.env.example'), 'utf8')
+  const documented = readDocument('.env.example')
   const own = Object.keys(set).filter((name) => name.startsWith('AFTERCAST_'))
   const isKnown = own.every((name) => documented.includes(`# ${name}=`))
   return { hasSucceeded: own.length > 0 && isKnown, output }
@@ -159,6 +170,16 @@ it('finds the documents', () => {
   expect(DOCUMENTS.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['README.md', 'CONTRIBUTING.md', 'docs/deploy/README.md']),
   )
+})
+
+it.each(CONFIGURATIONS)('$name:$line is a configuration', ({ text }) => {
+  const file = {
+    path: path.join(root, 'aftercast.config.json'),
+    value: JSON.parse(text) as unknown,
+  }
+  expect(() =>
+    loadConfig({ flags: {}, environment: {}, file, workingFolder: root, cpuCount: 1 }),
+  ).not.toThrow()
 })
 
 describe.each(DOCUMENTS)('$name', ({ name, blocks }) => {
