@@ -11,8 +11,8 @@ import { writeAtomically } from '../../storage/atomic-write.ts'
 import type { FileStat } from '../../storage/storage.ts'
 import type { Inspection } from './inspect-recording.ts'
 
-/** Increment it when the shape of an index changes: older index files are then discarded. */
-const FORMAT = 'aftercast-index-9'
+/** Increment it when an index of the same bytes changes: older index files are then discarded. */
+const FORMAT = 'aftercast-index-10'
 /** A larger file is not an index; ten hours take a few megabytes. */
 const MAX_SIDE_FILE_BYTES = 256 * 1024 * 1024
 

@@ -1,5 +1,6 @@
 // Repairs one wrong byte in stts or stsc (ISO/IEC 14496-12 8.6.1.2, 8.7.4): other boxes contain the
-// number of samples and the duration as well, so that the right value can be computed.
+// number of samples and the duration as well, so that the right value can be computed. Only what
+// cannot be true is replaced: muxers write wrong durations into headers.
 import type { OpenFile } from '../../../storage/storage.ts'
 import { MAX_REPAIRED_TABLE_BYTES } from '../mp4-limits.ts'
 import { durationTicks } from './run-cursor.ts'
@@ -33,7 +34,7 @@ interface Correction {
 
 /**
  * stts with one other bit or byte, in memory, if exactly one such change gives the totals;
- * otherwise the same table.
+ * otherwise the same table. A plausible table is not changed, whatever mdhd has.
  */
 export async function repairDurations(
   file: OpenFile,
@@ -83,10 +84,17 @@ function* correctDurations(
   if (samples === 0 && Math.abs(ticks) < timescale) return
   for (let at = 0; at < words.length; at += 2) {
     const count = words[at] ?? 0
-    const each = durationTicks(words[at + 1] ?? 0)
-    if (samples === 0) yield { at: at + 1, value: each - ticks / count }
-    else if (samples * each === ticks) yield { at, value: count - samples }
+    const listed = words[at + 1] ?? 0
+    const each = durationTicks(listed)
+    if (samples !== 0 && samples * each === ticks) yield { at, value: count - samples }
+    if (samples !== 0 || isPlausible(listed, mediaTicks)) continue
+    yield { at: at + 1, value: each - ticks / count }
   }
+}
+
+/** Whether a sample can have this duration: not negative, not longer than all the media. */
+function isPlausible(listed: number, mediaTicks: number): boolean {
+  return listed === durationTicks(listed) && listed <= mediaTicks
 }
 
 function* correctChunkRuns(
