@@ -50,7 +50,9 @@ describe('the data folder of a running server', () => {
   })
 
   it('is only read by check, whatever the layout', async () => {
-    expect(await run('check', ...library.args)).toMatchObject({ code: 0, stdout: '' })
+    const wrong = await run('check', ...library.args)
+    expect(wrong).toMatchObject({ code: 1, stdout: '' })
+    expect(wrong.stderr).toContain('layout `obs` would match 1')
     const right = await run('check', ...library.args, '--layout', 'obs')
     expect(right).toMatchObject({ code: 0, stderr: expect.stringContaining('1 playable session') })
     expect(await listServed()).toEqual(served)
