@@ -4,6 +4,7 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import type { FakeApi, FakeLibrary } from '../test/page/fake-api.ts'
 import { openPage, stubBrowser } from '../test/page/open-page.tsx'
 import { VisitMemory } from './navigation/visit-memory.ts'
+import { savePreferences } from './player/preferences.ts'
 
 let api: FakeApi
 let visits: VisitMemory
@@ -121,6 +122,15 @@ test('focuses the search with /, except where the key is typed', async () => {
   expect(fireEvent.keyDown(document.body, { key: '/' })).toBe(false)
   expect(document.activeElement).toBe(box)
   expect(fireEvent.keyDown(box, { key: '/' })).toBe(true)
+})
+
+test('leaves / to the browser if the visitor has turned shortcuts off', async () => {
+  savePreferences({ hasShortcuts: false })
+  await open('/')
+  const box = screen.getByPlaceholderText('Search streamer...')
+  expect(box.hasAttribute('aria-keyshortcuts')).toBe(false)
+  expect(fireEvent.keyDown(document.body, { key: '/' })).toBe(true)
+  expect(document.activeElement).not.toBe(box)
 })
 
 test('shows the first two letters if a thumbnail fails', async () => {

@@ -51,7 +51,10 @@ test('toggles once by Space and seeks five seconds where the video has the focus
   const video = await open(page)
   await video.focus()
   await watchToggles(video)
-  await page.keyboard.press(' ')
+  // Held down: the key repeats.
+  await page.keyboard.down(' ')
+  await page.keyboard.down(' ')
+  await page.keyboard.up(' ')
   await expect(video).toHaveJSProperty('paused', true)
   await seek(video, 10)
   await page.keyboard.press('ArrowRight')
@@ -90,6 +93,35 @@ test('lists the shortcuts', async ({ page }) => {
   await expect(dialog).toBeVisible()
   await dialog.getByRole('button', { name: 'Close' }).click()
   await expect(dialog).toHaveCount(0)
+})
+
+test('turns single keys off in the list of the shortcuts, and remembers it', async ({ page }) => {
+  const video = await open(page)
+  await video.evaluate((element: HTMLVideoElement) => element.pause())
+  await seek(video, 10)
+  const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  const button = page.getByRole('button', { name: 'Keyboard shortcuts' })
+  await button.click()
+  await dialog.getByRole('checkbox', { name: 'Single-key shortcuts' }).uncheck()
+  // @ts-expect-error axe has its own copy of playwright-core, with other types.
+  const { violations } = await new AxeBuilder({ page }).include('dialog').analyze()
+  expect(violations.map(({ id }) => id)).toEqual([])
+  await page.keyboard.press('Escape')
+  await expect(dialog).toHaveCount(0)
+  // Its button would take Space.
+  await button.blur()
+  for (const key of ['k', ' ', 'l', '5', 'm', 't', '?']) await page.keyboard.press(key)
+  await expect(dialog).toHaveCount(0)
+  expect(await position(video)).toBe(10)
+  await expect(video).toHaveJSProperty('muted', false)
+  await open(page)
+  await button.click()
+  const choice = dialog.getByRole('checkbox', { name: 'Single-key shortcuts' })
+  await expect(choice).not.toBeChecked()
+  await choice.check()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('?')
+  await expect(dialog).toBeVisible()
 })
 
 test('has buttons that seek, and a wide video', async ({ page }) => {

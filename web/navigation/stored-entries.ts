@@ -2,6 +2,7 @@
 import { sessionKey } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import { readBasePath } from '../base-path.ts'
+import { openStorage } from './open-storage.ts'
 
 interface StoredEntriesOptions<T extends unknown[]> {
   storageKey: string
@@ -64,9 +65,4 @@ export function createStoredEntries<T extends unknown[]>({
       }
     },
   }
-}
-
-/** The getter itself throws if storage is off. */
-function openStorage(): Storage {
-  return localStorage
 }

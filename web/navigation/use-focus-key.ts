@@ -1,13 +1,22 @@
 // A key that moves the focus to an input of the page.
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import type { RefObject } from 'react'
+import { readStartPreferences } from './start-preferences.ts'
 
 /** Elements that use keys themselves. */
 const EDITABLE = 'input, textarea, select, [contenteditable]:not([contenteditable="false"])'
 
-/** Pressing `key` anywhere else on the page focuses the input and selects its content. */
-export function useFocusKey(inputRef: RefObject<HTMLInputElement | null>, key: string): void {
+/**
+ * Pressing `key` anywhere else on the page focuses the input and selects its content. Returns the
+ * key; undefined if the visitor has turned shortcuts off.
+ */
+export function useFocusKey(
+  inputRef: RefObject<HTMLInputElement | null>,
+  key: string,
+): string | undefined {
+  const [isOn] = useState(() => readStartPreferences().hasShortcuts)
   useEffect(() => {
+    if (!isOn) return undefined
     const focus = (event: KeyboardEvent) => {
       if (event.key !== key || event.defaultPrevented) return
       if (event.ctrlKey || event.altKey || event.metaKey) return
@@ -19,5 +28,6 @@ export function useFocusKey(inputRef: RefObject<HTMLInputElement | null>, key: s
     }
     window.addEventListener('keydown', focus)
     return () => window.removeEventListener('keydown', focus)
-  }, [inputRef, key])
+  }, [inputRef, key, isOn])
+  return isOn ? key : undefined
 }

@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
 import { beforeEach, expect, test } from 'vitest'
 import { readPreferences, savePreferences } from './preferences.ts'
-import { readStartPreferences } from './start-preferences.ts'
+import { readStartPreferences } from '../navigation/start-preferences.ts'
 
-const defaults = { rate: 1, volume: 1, audio: '', subtitles: '', showsSubtitles: false }
+const startDefaults = { volume: 1, audio: '', hasShortcuts: true }
+const defaults = { ...startDefaults, rate: 1, subtitles: '', showsSubtitles: false }
 
 beforeEach(() => localStorage.clear())
 
@@ -12,14 +13,16 @@ test('remembers each choice', () => {
   savePreferences({ rate: 1.5 })
   savePreferences({ volume: 0.25, audio: 'en.2' })
   savePreferences({ subtitles: 'pt-BR', showsSubtitles: true })
+  savePreferences({ hasShortcuts: false })
   expect(readPreferences()).toEqual({
     rate: 1.5,
     volume: 0.25,
     audio: 'en.2',
     subtitles: 'pt-BR',
     showsSubtitles: true,
+    hasShortcuts: false,
   })
-  expect(readStartPreferences()).toEqual({ volume: 0.25, audio: 'en.2' })
+  expect(readStartPreferences()).toEqual({ volume: 0.25, audio: 'en.2', hasShortcuts: false })
 })
 
 test.each([
@@ -29,7 +32,7 @@ test.each([
   '[]',
   '{"rate":"2","volume":2}',
   '{"rate":16,"volume":-1}',
-  '{"audio":"en&x=1","subtitles":7,"showsSubtitles":"yes"}',
+  '{"audio":"en&x=1","subtitles":7,"showsSubtitles":"yes","hasShortcuts":0}',
 ])('has defaults if storage contains %s', (text) => {
   localStorage.setItem('aftercast.player', text)
   expect(readPreferences()).toEqual(defaults)

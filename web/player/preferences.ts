@@ -1,13 +1,13 @@
 // What a visitor chose, remembered in this browser.
 import {
   keyOrNone,
-  openStorage,
   readSaved,
   readStartPreferences,
   STORAGE_KEY,
   withinOr1,
-} from './start-preferences.ts'
-import type { StartPreferences } from './start-preferences.ts'
+} from '../navigation/start-preferences.ts'
+import type { StartPreferences } from '../navigation/start-preferences.ts'
+import { openStorage } from '../navigation/open-storage.ts'
 
 export interface Preferences extends StartPreferences {
   /** 1 is normal speed. */

@@ -70,9 +70,7 @@ export function SessionControls(props: SessionControlsProps) {
     if (command.name === 'faster' || command.name === 'slower') rememberRate()
   }
 
-  function rememberRate(): void {
-    savePreferences({ rate: playback.video.playbackRate })
-  }
+  const rememberRate = (): void => savePreferences({ rate: playback.video.playbackRate })
 
   function selectAudio(audio: string): void {
     keepWatched()
@@ -80,7 +78,7 @@ export function SessionControls(props: SessionControlsProps) {
     savePreferences({ audio })
   }
 
-  useShortcuts(playback.video, run)
+  const shortcuts = useShortcuts(playback.video, run)
   useWatchHistory(playback, session)
   useVolumeMemory(playback)
 
@@ -124,6 +122,7 @@ export function SessionControls(props: SessionControlsProps) {
               />
             }
             isTheatre={isTheatre}
+            hasShortcuts={shortcuts.isOn}
             onCommand={run}
             onRate={(rate) => {
               setRate(playback.video, rate)
@@ -135,7 +134,7 @@ export function SessionControls(props: SessionControlsProps) {
         </>
       )}
       {stage && createPortal(<StallSpinner playback={playback} />, stage)}
-      {isHelpOpen && <ShortcutsDialog onClose={() => setIsHelpOpen(false)} />}
+      {isHelpOpen && <ShortcutsDialog shortcuts={shortcuts} onClose={() => setIsHelpOpen(false)} />}
       {hasEnded &&
         stage &&
         createPortal(

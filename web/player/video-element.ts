@@ -1,5 +1,5 @@
 // The video element of the player, with native controls.
-import { readStartPreferences } from './start-preferences.ts'
+import { readStartPreferences } from '../navigation/start-preferences.ts'
 
 /** Creates a detached element with the remembered volume. */
 export function createVideoElement(): HTMLVideoElement {

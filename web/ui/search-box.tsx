@@ -16,11 +16,9 @@ interface SearchBoxProps {
   found: string
 }
 
-const FOCUS_KEY = '/'
-
 export function SearchBox({ label, placeholder, query, onQuery, onSubmit, found }: SearchBoxProps) {
   const inputRef = useRef<HTMLInputElement>(null)
-  useFocusKey(inputRef, FOCUS_KEY)
+  const focusKey = useFocusKey(inputRef, '/')
 
   function submit(event: KeyboardEvent): void {
     // While an input method composes characters, Enter only confirms them.
@@ -39,7 +37,7 @@ export function SearchBox({ label, placeholder, query, onQuery, onSubmit, found 
         type="search"
         placeholder={placeholder}
         aria-label={label}
-        aria-keyshortcuts={FOCUS_KEY}
+        aria-keyshortcuts={focusKey}
         autoComplete="off"
         enterKeyHint="search"
         spellCheck={false}

@@ -20,6 +20,8 @@ interface ControlRowProps {
   /** After Speed. */
   menus: ReactNode
   isTheatre: boolean
+  /** Tooltips name the keys. */
+  hasShortcuts: boolean
   onCommand(this: void, command: Command): void
   onRate(this: void, rate: number): void
   /** Offers, before the link. */
@@ -27,7 +29,7 @@ interface ControlRowProps {
 }
 
 export function ControlRow(props: ControlRowProps) {
-  const { playback, neighbours, isTheatre, onCommand, onRate } = props
+  const { playback, neighbours, isTheatre, hasShortcuts, onCommand, onRate } = props
   return (
     <>
       <div className={styles.group}>
@@ -42,7 +44,7 @@ export function ControlRow(props: ControlRowProps) {
           className={styles.control}
           aria-label="Theatre"
           aria-pressed={isTheatre}
-          title="Theatre (T)"
+          title={hasShortcuts ? 'Theatre (T)' : 'Theatre'}
           onClick={() => onCommand({ name: 'theatre' })}
         >
           <Icon name="theatre" />
@@ -51,7 +53,7 @@ export function ControlRow(props: ControlRowProps) {
           type="button"
           className={styles.control}
           aria-label="Keyboard shortcuts"
-          title="Keyboard shortcuts (?)"
+          title={hasShortcuts ? 'Keyboard shortcuts (?)' : 'Keyboard shortcuts'}
           onClick={() => onCommand({ name: 'help' })}
         >
           <Icon name="keyboard" />

@@ -1,7 +1,7 @@
 // Plays a session's playlist in a video element, with hls.js if it can work, else with native HLS.
 import { loadHlsEngine } from './load-hls-engine.ts'
 import { Playback } from '../playback/playback.ts'
-import { readStartPreferences } from '../start-preferences.ts'
+import { readStartPreferences } from '../../navigation/start-preferences.ts'
 import { Playlist } from '../playback/playlist.ts'
 
 /** The criteria for the choice of the engine. */

@@ -3,13 +3,15 @@ import { useEffect, useId, useRef } from 'react'
 import styles from './shortcuts-dialog.module.css'
 import { Icon } from '../icon.tsx'
 import { SHORTCUT_HELP } from './shortcuts.ts'
+import type { Shortcuts } from './use-shortcuts.ts'
 
 interface ShortcutsDialogProps {
+  shortcuts: Shortcuts
   onClose(this: void): void
 }
 
 /** Open as long as it is rendered. */
-export function ShortcutsDialog({ onClose }: ShortcutsDialogProps) {
+export function ShortcutsDialog({ shortcuts, onClose }: ShortcutsDialogProps) {
   const dialogRef = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
@@ -23,6 +25,15 @@ export function ShortcutsDialog({ onClose }: ShortcutsDialogProps) {
           <Icon name="close" />
         </button>
       </div>
+      {/* WCAG 2.1.4: speech input and tremor press single keys by accident. */}
+      <label className={styles.choice}>
+        <input
+          type="checkbox"
+          checked={shortcuts.isOn}
+          onChange={(event) => shortcuts.choose(event.target.checked)}
+        />
+        Single-key shortcuts
+      </label>
       <dl className={styles.list}>
         {SHORTCUT_HELP.map(([keys, action]) => (
           <div key={action} className={styles.row}>

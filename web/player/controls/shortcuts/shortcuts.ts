@@ -21,8 +21,6 @@ export interface KeyPress {
   ctrlKey: boolean
   altKey: boolean
   metaKey: boolean
-  /** The key is held down. */
-  repeat: boolean
   isComposing: boolean
 }
 
@@ -50,22 +48,22 @@ const SIGNS = new Map<string, Command>([
   [',', { name: 'step', frames: -1 }],
   ['.', { name: 'step', frames: 1 }],
 ])
-/** Holding the key down repeats these. */
-const REPEATED = new Set<Command['name']>(['seek by', 'step', 'faster', 'slower'])
-
 /** The command of a key; undefined if the key has none or belongs to the browser. */
 export function commandOf(press: KeyPress): Command | undefined {
   if (press.ctrlKey || press.altKey || press.metaKey || press.isComposing) return undefined
-  const command = lookUp(press)
-  return command && press.repeat && !REPEATED.has(command.name) ? undefined : command
-}
-
-function lookUp({ key, code, shiftKey }: KeyPress): Command | undefined {
+  const { key, code, shiftKey } = press
   if (/^\d$/.test(key)) return { name: 'seek to', tenth: Number(key) }
   // On a keyboard without Latin letters, the key at the place of the letter.
   const isLatin = /^[ -~]+$/.test(key)
   const name = (isLatin ? key : code.replace(/^Key/, '')).toLowerCase()
   return SIGNS.get(name) ?? (shiftKey ? SHIFTED : PLAIN).get(name)
+}
+
+const REPEATED = new Set<Command['name']>(['seek by', 'step', 'faster', 'slower'])
+
+/** Whether holding the key down repeats the command. */
+export function isRepeated({ name }: Command): boolean {
+  return REPEATED.has(name)
 }
 
 /** The facts of the focused element. */

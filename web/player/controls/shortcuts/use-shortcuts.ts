@@ -1,17 +1,25 @@
 // Listens to the shortcuts while the player page is open.
-import { useEffect, useEffectEvent } from 'react'
-import { commandOf, usesKey } from './shortcuts.ts'
+import { useEffect, useEffectEvent, useState } from 'react'
+import { readPreferences, savePreferences } from '../../preferences.ts'
+import { commandOf, isRepeated, usesKey } from './shortcuts.ts'
 import type { Command } from './shortcuts.ts'
 
+export interface Shortcuts {
+  isOn: boolean
+  /** Turns them on or off, remembered. */
+  choose(this: void, isOn: boolean): void
+}
+
 /** Calls `run` for each shortcut that the focused element does not use itself. */
-export function useShortcuts(video: HTMLVideoElement, run: (command: Command) => void): void {
+export function useShortcuts(video: HTMLVideoElement, run: (command: Command) => void): Shortcuts {
+  const [isOn, setIsOn] = useState(() => readPreferences().hasShortcuts)
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
-    const command = commandOf(event)
+    const command = isOn && commandOf(event)
     if (!command || !isFree(event, command, video)) return
     // The page would scroll, and the browser's own controls would act once more.
     event.preventDefault()
     event.stopPropagation()
-    run(command)
+    if (!event.repeat || isRepeated(command)) run(command)
   })
   useEffect(() => {
     const listener = (event: KeyboardEvent) => onKeyDown(event)
@@ -19,6 +27,13 @@ export function useShortcuts(video: HTMLVideoElement, run: (command: Command) =>
     document.addEventListener('keydown', listener, { capture: true })
     return () => document.removeEventListener('keydown', listener, { capture: true })
   }, [])
+  return {
+    isOn,
+    choose(next) {
+      setIsOn(next)
+      savePreferences({ hasShortcuts: next })
+    },
+  }
 }
 
 function isFree(

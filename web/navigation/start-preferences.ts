@@ -1,18 +1,25 @@
-// The part of the preferences that the start of playback needs: it is in the entry of the page.
+// The part of the preferences that the entry of the page needs: the lists, and the start of playback.
+import { openStorage } from './open-storage.ts'
 
 export interface StartPreferences {
   /** 0 to 1. */
   volume: number
   /** `trackKey`; empty until an audio is chosen. */
   audio: string
+  /** Whether single keys are shortcuts. */
+  hasShortcuts: boolean
 }
 
 export const STORAGE_KEY = 'aftercast.player'
 
 /** The remembered values; defaults for those that are missing or invalid. `open` may throw. */
 export function readStartPreferences(open: () => Storage = openStorage): StartPreferences {
-  const { volume, audio } = readSaved(open)
-  return { volume: withinOr1(volume, 0, 1), audio: keyOrNone(audio) }
+  const { volume, audio, hasShortcuts } = readSaved(open)
+  return {
+    volume: withinOr1(volume, 0, 1),
+    audio: keyOrNone(audio),
+    hasShortcuts: hasShortcuts !== false,
+  }
 }
 
 /** What is stored, unchecked. */
@@ -33,9 +40,4 @@ export function withinOr1(value: unknown, min: number, max: number): number {
 /** The value if it is a `trackKey`, else an empty string. */
 export function keyOrNone(value: unknown): string {
   return typeof value === 'string' && /^[a-z\d-]{1,35}(\.\d{1,3})?$/i.test(value) ? value : ''
-}
-
-/** The getter itself throws if storage is off. */
-export function openStorage(): Storage {
-  return localStorage
 }
