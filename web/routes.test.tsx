@@ -124,6 +124,28 @@ test('focuses the search with /, except where the key is typed', async () => {
   expect(fireEvent.keyDown(box, { key: '/' })).toBe(true)
 })
 
+test('says that a search has no match', async () => {
+  await open('/')
+  await cardsOf('Streamers')
+  expect(screen.getByRole('status').textContent).toBe('')
+  const box = screen.getByPlaceholderText('Search streamer...')
+  fireEvent.change(box, { target: { value: 'nobody' } })
+  await waitFor(() => expect(screen.getByRole('status').textContent).toBe('No streamers found'))
+  expect(screen.getAllByText('No streamers found')).toHaveLength(1)
+  fireEvent.change(box, { target: { value: 'bob' } })
+  await waitFor(() => expect(screen.getByRole('status').textContent).toBe(''))
+})
+
+test.each([
+  ['is empty', { streamers: [] }],
+  ['failed to load', { broken: new Set(['/api/streamers']) }],
+])('shows no text where the list %s, with a search, too', async (_, changed) => {
+  await open('/?q=bob', { ...library, ...changed })
+  await screen.findByRole('list', { name: 'Streamers' })
+  expect(screen.getByRole('status').textContent).toBe('')
+  expect(screen.queryByText(/found/)).toBeNull()
+})
+
 test('leaves / to the browser if the visitor has turned shortcuts off', async () => {
   savePreferences({ hasShortcuts: false })
   await open('/')

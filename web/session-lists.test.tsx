@@ -108,6 +108,25 @@ test('finds title, date and id of the URL, within the month', async () => {
   await screen.findByRole('heading', { level: 1, name: 'Alice - 2026-01-03 - j3' })
 })
 
+test('says that a search has no match', async () => {
+  await openPage('/s/Alice?q=nothing', { sessions: { Alice: many } })
+  await screen.findByText('No sessions found')
+  expect(screen.getByRole('status').textContent).toBe('No sessions found')
+  fireEvent.change(screen.getByRole('searchbox'), { target: { value: 'f2' } })
+  await screen.findByText('1 session found')
+  expect(screen.getByRole('status').textContent).toBe('')
+})
+
+test.each([
+  ['has few sessions', { sessions: { Alice: few } }],
+  ['is empty', { sessions: { Alice: [] } }],
+  ['failed to load', { broken: new Set(['/api/sessions/Alice']) }],
+])('shows no text where the list %s, with a search in the URL, too', async (_, library) => {
+  await openPage('/s/Alice?q=nothing', library)
+  await screen.findByRole('list', { name: 'Sessions' })
+  expect(screen.getByRole('status').textContent).toBe('')
+})
+
 test('ignores a month of the URL without sessions', async () => {
   await openPage('/s/Alice?month=2020-01', { sessions: { Alice: many } })
   const control = await screen.findByRole('combobox', { name: 'Month' })

@@ -11,7 +11,7 @@ import { useUrlParameter } from '../navigation/use-url-parameter.ts'
 import type { VisitMemory } from '../navigation/visit-memory.ts'
 import { readWatchedShares } from '../navigation/watch-history.ts'
 import { BackButton } from '../ui/back-button.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { describeFound, ListStatus } from '../ui/list-status.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { filterSessions, listMonths } from './listed-sessions.ts'
 import type { ListedSession } from './listed-sessions.ts'
@@ -47,6 +47,8 @@ export function SessionsPage(props: SessionsPageProps) {
   const isLong = all !== undefined && all.length > FEW_SESSIONS
   const [{ seenShare }] = useState(() => visits.recall(visitKey))
   const filter = useSessionFilter(isLong ? all : NONE)
+  const shown = isLong ? filter.sessions : all
+  const isNone = isLong && filter.sessions.length === 0
   const renderCard = useCardRenderer(props, isLong ? 'h3' : 'h2')
   const openSession = useOpenSession(streamer)
 
@@ -66,16 +68,17 @@ export function SessionsPage(props: SessionsPageProps) {
         }
         back={<BackButton parent="/" />}
       />
-      {isLong && <SessionFilter {...filter} onSubmit={openSoleMatch} />}
-      {all ? (
+      {isLong && (
+        <SessionFilter {...filter} found={isNone ? '' : filter.found} onSubmit={openSoleMatch} />
+      )}
+      <ListStatus isLoading={!shown} text={isNone ? filter.found : ''} />
+      {shown && (
         <SessionList
-          sessions={isLong ? filter.sessions : all}
+          sessions={shown}
           order={isLong ? 'by month' : 'plain'}
           renderCard={renderCard}
           seenShare={seenShare}
         />
-      ) : (
-        <Loading />
       )}
     </>
   )
@@ -98,8 +101,6 @@ function useSessionFilter(all: ListedSession[]) {
     () => filterSessions(all, { query: shownQuery, month: shownMonth }),
     [all, shownQuery, shownMonth],
   )
-  const { length } = sessions
-  const words = length === 1 ? '1 session found' : `${length} sessions found`
   return {
     query,
     onQuery,
@@ -107,7 +108,7 @@ function useSessionFilter(all: ListedSession[]) {
     month,
     onMonth,
     sessions,
-    found: sessions === all ? '' : words,
+    found: sessions === all ? '' : describeFound(sessions.length, 'session'),
     /** The cards may still show the result of an earlier query. */
     findNow: () => filterSessions(all, { query, month }),
   }

@@ -9,7 +9,7 @@ import type { PageApi } from '../api/page-api.ts'
 import { useResource } from '../api/use-resource.ts'
 import { useUrlParameter } from '../navigation/use-url-parameter.ts'
 import type { VisitMemory } from '../navigation/visit-memory.ts'
-import { Loading } from '../ui/loading.tsx'
+import { describeFound, ListStatus } from '../ui/list-status.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SearchBox } from '../ui/search-box.tsx'
 import { filterStreamers } from './filter-streamers.ts'
@@ -34,6 +34,8 @@ export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
   const shownQuery = useDeferredValue(query.trim())
   const all = list.status === 'loaded' ? list.value : NONE
   const streamers = useMemo(() => filterStreamers(all, shownQuery), [all, shownQuery])
+  const found =
+    shownQuery !== '' && all.length > 0 ? describeFound(streamers.length, 'streamer') : ''
   const openStreamer = useOpenStreamer()
 
   function openSoleMatch(): void {
@@ -51,12 +53,11 @@ export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
           query={query}
           onQuery={setQuery}
           onSubmit={openSoleMatch}
-          found={shownQuery !== '' && all.length > 0 ? describeCount(streamers.length) : ''}
+          found={streamers.length > 0 ? found : ''}
         />
       </PageHeader>
-      {list.status === 'loading' ? (
-        <Loading />
-      ) : (
+      <ListStatus isLoading={list.status === 'loading'} text={streamers.length > 0 ? '' : found} />
+      {list.status !== 'loading' && (
         <StreamerList api={api} streamers={streamers} seenShare={seenShare} />
       )}
     </>
@@ -71,8 +72,4 @@ function useOpenStreamer(): (streamer: string) => void {
     trackSelection({ streamer })
     void navigate(sessionsPagePath(streamer))
   }
-}
-
-function describeCount(count: number): string {
-  return count === 1 ? '1 streamer found' : `${count} streamers found`
 }

@@ -7,7 +7,7 @@ import type { PageApi } from '../../api/page-api.ts'
 import { playerPagePath } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { CardList } from '../../ui/card-list.tsx'
-import { Loading } from '../../ui/loading.tsx'
+import { ListStatus } from '../../ui/list-status.tsx'
 import type { recommendSessions, RecommendedSession } from './recommend.ts'
 import { SessionLinkCard } from './session-link-card.tsx'
 import styles from './recommended.module.css'
@@ -54,7 +54,7 @@ export function Recommended({ api, session, isDue }: RecommendedProps) {
     <section className={styles.recommended} aria-label="Recommended">
       <h2 className={styles.heading}>Recommended</h2>
       {list.status === 'loading' ? (
-        <Loading />
+        <ListStatus isLoading />
       ) : (
         <CardList label="Recommended" layout="dense" cards={entries} />
       )}

@@ -5,7 +5,7 @@ import type { SessionReference } from '../../../shared/paths.ts'
 import type { PageApi } from '../../api/page-api.ts'
 import { useResource } from '../../api/use-resource.ts'
 import { CardList } from '../../ui/card-list.tsx'
-import { Loading } from '../../ui/loading.tsx'
+import { ListStatus } from '../../ui/list-status.tsx'
 import { useRenderedCount } from '../../ui/use-rendered-count.ts'
 import { SessionLinkCard } from './session-link-card.tsx'
 import styles from './unavailable-session.module.css'
@@ -53,7 +53,7 @@ export function UnavailableSession({ api, session }: UnavailableSessionProps) {
           />
         </div>
       )}
-      {list.status === 'loading' && <Loading />}
+      {list.status === 'loading' && <ListStatus isLoading />}
       {cards.length > 0 && (
         <section className={styles.more}>
           <h2 className={styles.heading} title={streamer}>
