@@ -1,7 +1,8 @@
 // The layout of every page above its footer: skip link, header, main, sidebar, ad.
 import { useRef } from 'react'
 import type { MouseEvent, ReactNode } from 'react'
-import { Link, Outlet } from 'react-router'
+import { Outlet } from 'react-router'
+import { Link } from './ui/link.tsx'
 import styles from './layout.module.css'
 import { siteName } from './navigation/use-document-title.ts'
 import { useNavigationEffects } from './navigation/use-navigation-effects.ts'

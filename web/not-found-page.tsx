@@ -1,5 +1,5 @@
 // The page for unknown paths.
-import { Link } from 'react-router'
+import { Link } from './ui/link.tsx'
 import buttonStyles from './ui/button.module.css'
 import { PageHeader } from './ui/page-header.tsx'
 

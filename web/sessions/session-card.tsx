@@ -1,6 +1,6 @@
 // One session of a streamer.
 import { memo, useId } from 'react'
-import { Link } from 'react-router'
+import { Link } from '../ui/link.tsx'
 import { useSelectItem } from '../analytics/use-analytics.ts'
 import { playerPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'

@@ -1,6 +1,6 @@
 // One streamer in the list.
 import { memo, useId } from 'react'
-import { Link } from 'react-router'
+import { Link } from '../ui/link.tsx'
 import { useSelectItem } from '../analytics/use-analytics.ts'
 import { sessionsPagePath } from '../../shared/paths.ts'
 import buttonStyles from '../ui/button.module.css'

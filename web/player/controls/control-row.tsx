@@ -1,6 +1,6 @@
 // The controls below the video.
 import type { ReactNode } from 'react'
-import { Link } from 'react-router'
+import { Link } from '../../ui/link.tsx'
 import { playerPagePath } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { Playback } from '../playback/playback.ts'

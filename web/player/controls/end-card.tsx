@@ -1,5 +1,5 @@
 // Over the video after its end: what to watch next. Nothing starts by itself.
-import { Link } from 'react-router'
+import { Link } from '../../ui/link.tsx'
 import { playerPagePath } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { play, seekTo } from './commands.ts'

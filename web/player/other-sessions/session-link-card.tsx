@@ -1,5 +1,5 @@
 // The card of a session on the player page; the whole card is the link.
-import { Link } from 'react-router'
+import { Link } from '../../ui/link.tsx'
 import { useSelectItem } from '../../analytics/use-analytics.ts'
 import { playerPagePath } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
