@@ -43,7 +43,7 @@ const ASSETS: GateBounds = {
   busyMessage: 'too many files are being sent; try again soon',
 }
 
-/** Sidecar images that are being sent or cached, each of at most 10 MiB and counted once. */
+/** Images that are being sent, each of at most 10 MiB and counted once. */
 const IMAGE_BYTES: GateBounds = {
   limit: 96 * MIB,
   waiting: 128,

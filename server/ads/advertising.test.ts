@@ -5,7 +5,9 @@ import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ActivityEvent } from '../../shared/contract.ts'
+import { admitAll } from '../http/admitted.ts'
 import { loadConfig } from '../config/load-config.ts'
+import { Gate } from '../admission/gate.ts'
 import { isAppError } from '../errors.ts'
 import { adsConfigOf, adUrlsOf } from './ads-config.ts'
 import { openAdvertising } from './advertising.ts'
@@ -38,20 +40,24 @@ async function start(
   formatPath: FormatPath = atRoot,
 ) {
   const recorded: ActivityEvent[] = []
+  const files = new Gate({ limit: 1, waiting: 0, busyMessage: 'full' })
   const logged: string[] = []
   const advertising = await openAdvertising({
     config: configOf(ads, data),
     record: (event) => recorded.push(event),
     formatPath,
+    admitFiles: (scope) => admitAll(scope, files),
     log: { warn: (facts, message) => logged.push(`${message} ${JSON.stringify(facts)}`) },
   })
   const app = Fastify()
   app.setErrorHandler(async (error, _request, reply) =>
-    reply.code(isAppError(error, 'not_found') ? 404 : 400).send({}),
+    reply
+      .code(isAppError(error, 'not_found') ? 404 : isAppError(error, 'busy') ? 503 : 400)
+      .send({}),
   )
   await advertising.addRoutes(app)
   apps.push(app)
-  return { app, recorded, logged, ads: advertising.ads }
+  return { app, recorded, logged, ads: advertising.ads, files }
 }
 
 /** An operator's own house ads: an image, and a page. */
@@ -280,4 +286,14 @@ describe('house ads of the operator', () => {
       expect((await app.inject(url)).statusCode).toBe(404)
     }
   })
+})
+
+it('reads no file of a house ad before there is room for it', async () => {
+  const { app, files } = await start()
+  const media = '/api/promo/media/your-film-here'
+  const release = await files.enter(new AbortController().signal)
+  expect((await app.inject(media)).statusCode).toBe(503)
+  release()
+  expect((await app.inject(media)).statusCode).toBe(200)
+  expect(files.figures.used).toBe(0)
 })

@@ -21,6 +21,8 @@ export interface AdvertisingOptions {
   record: RecordActivity
   /** Precedes paths by the base path of the site. */
   formatPath: FormatPath
+  /** Lets requests for files wait until there is room. */
+  admitFiles: (scope: FastifyInstance) => void
   log: { warn(facts: object, message: string): void }
 }
 
@@ -80,17 +82,16 @@ async function openHouse({ config, log }: AdvertisingOptions): Promise<House | u
 
 async function addHouseRoutes(
   app: FastifyInstance,
-  { config, record, formatPath, house, ads }: AdvertisingOptions & { house: House; ads: AdsConfig },
+  { config, house, ads, ...options }: AdvertisingOptions & { house: House; ads: AdsConfig },
 ): Promise<void> {
   await addPromoRoutes(app, {
     ads: house.ads,
     zones:
       ads.provider === 'none' ? [] : Object.values(ads.zones).filter((zone) => zone !== undefined),
-    record,
+    ...options,
     now: () => new Date(),
     random: Math.random,
     embedders: config.server.corsOrigins,
-    formatPath,
   })
 }
 

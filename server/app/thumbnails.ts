@@ -35,7 +35,7 @@ export function openThumbnails({
   const storyboards = new Storyboards({
     folder: join(config.data, 'storyboards'),
     decoder,
-    gate: library.admission.storyboards,
+    admission: library.admission,
     shared: library.artifacts,
     log: logger,
   })

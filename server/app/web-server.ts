@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { analyticsConfigOf } from '../analytics/analytics-config.ts'
 import { adUrlsOf } from '../ads/ads-config.ts'
 import { openAdvertising } from '../ads/advertising.ts'
+import { admitAll } from '../http/admitted.ts'
 import type { Config } from '../config/load-config.ts'
 import { AppError } from '../errors.ts'
 import { SegmentCache } from '../delivery/segment-cache.ts'
@@ -54,7 +55,13 @@ export async function startWebServer({
   const { host, port, trustProxy, corsOrigins, publicUrl, basePath } = config.server
   const formatPath = belowBasePath(basePath)
   const { record } = activity
-  const advertising = await openAdvertising({ config, record, formatPath, log: logger })
+  const advertising = await openAdvertising({
+    config,
+    record,
+    formatPath,
+    admitFiles: (scope) => admitAll(scope, library.admission.assets),
+    log: logger,
+  })
   const segmentCache = await createSegmentCache(config)
   const sender = new SegmentSender(library.admission.bytesInFlight, segmentCache)
   let url = formatUrl(host, port)

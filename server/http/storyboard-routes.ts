@@ -74,10 +74,14 @@ export function addStoryboardRoutes(
     const mayGrow = isGrowing && sheet.frames.length < SHEET_TILES
     void reply.header('cache-control', mayGrow ? PASSING_CACHE : IMMUTABLE)
     if (fresh(request.headers, { etag })) return reply.code(304).header('etag', etag).send()
-    const { bytes, isLasting } = await storyboards.sheet(found, signal)
-    // Without an ETag, a client that revalidates gets the frames that were missing.
-    void reply.headers(isLasting ? { etag } : { 'cache-control': PASSING_CACHE })
-    return sendImage(request, reply, { bytes, headers })
+    const { bytes, isLasting, release } = await storyboards.sheet(found, signal)
+    try {
+      // Without an ETag, a client that revalidates gets the frames that were missing.
+      void reply.headers(isLasting ? { etag } : { 'cache-control': PASSING_CACHE })
+      return await sendImage(request, reply, { bytes, headers })
+    } finally {
+      release()
+    }
   }
 
   app.get(pathPatterns.storyboard, abandonable(sendStoryboard))

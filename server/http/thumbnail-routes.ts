@@ -6,6 +6,7 @@ import { sendBody, sendHead } from '../delivery/send-body.ts'
 import { sliceChunks } from '../delivery/chunk-source.ts'
 import { AppError } from '../errors.ts'
 import { chooseImageFormat } from '../thumbnails/image-format.ts'
+import type { Leased } from '../thumbnails/image-buffers.ts'
 import type { Thumbnail } from '../thumbnails/thumbnail.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { abandonable } from './admitted.ts'
@@ -60,7 +61,7 @@ export function addThumbnailRoutes(
 async function sendThumbnail(
   request: FastifyRequest,
   reply: FastifyReply,
-  { thumbnail, headers }: { thumbnail: Thumbnail | undefined; headers: Headers },
+  { thumbnail, headers }: { thumbnail: Leased<Thumbnail> | undefined; headers: Headers },
 ): Promise<unknown> {
   if (thumbnail === undefined) throw new AppError('not_found', 'there is no thumbnail')
   try {

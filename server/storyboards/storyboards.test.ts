@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { annexB, encodeVideo } from '../../test/support/make/encode-video.ts'
 import { readJpeg } from '../../test/support/verify/read-jpeg.ts'
 import { Gate } from '../admission/gate.ts'
+import { createAdmission } from '../admission/limits.ts'
 import { FolderArtifacts } from '../artifacts/folder-artifacts.ts'
 import { SharedArtifacts } from '../artifacts/shared-artifacts.ts'
 import { AppError } from '../errors.ts'
@@ -91,11 +92,22 @@ const without = (missing: readonly number[], instead?: KeyFrame): Source =>
   source(async (splitPoint) => (missing.includes(splitPoint) ? instead : frames[splitPoint]))
 
 function createStoryboards(
-  options: { gate?: Gate; decoder?: Decoder; shared?: SharedArtifacts; name?: string } = {},
+  options: {
+    gate?: Gate
+    imageBytes?: Gate
+    decoder?: Decoder
+    shared?: SharedArtifacts
+    name?: string
+  } = {},
 ): Storyboards {
-  const gate = new Gate({ limit: 1, waiting: 8, busyMessage: BUSY })
-  const { name = 'cache', ...rest } = options
-  const storyboards = new Storyboards({ folder: join(folder, name), decoder, gate, ...rest })
+  const {
+    name = 'cache',
+    gate = new Gate({ limit: 1, waiting: 8, busyMessage: BUSY }),
+    ...rest
+  } = options
+  const { imageBytes } = { ...createAdmission(), ...options }
+  const admission = { storyboards: gate, imageBytes }
+  const storyboards = new Storyboards({ folder: join(folder, name), decoder, admission, ...rest })
   opened.push(storyboards)
   return storyboards
 }
@@ -224,8 +236,19 @@ describe('requests', () => {
       storyboards.sheet(request, signal),
       storyboards.sheet(request, signal),
     ])
-    expect(first).toBe(second)
+    expect(first.bytes).toBe(second.bytes)
     expect(request.reads).toHaveLength(SECONDS)
+  })
+
+  it('charge one buffer for the same sheet, until all of them have sent it', async () => {
+    const { imageBytes } = createAdmission()
+    const sheets = createStoryboards({ imageBytes })
+    const leases = await Promise.all([1, 2, 3].map(async () => sheets.sheet(whole(), signal)))
+    const later = await sheets.sheet(whole(), signal)
+    expect(new Set([...leases, later].map(({ bytes }) => bytes)).size).toBe(1)
+    expect(imageBytes.figures.used).toBe(later.bytes.length)
+    for (const { release } of [...leases, later]) release()
+    expect(imageBytes.figures.used).toBe(0)
   })
 
   it('beyond those that wait are refused', async () => {

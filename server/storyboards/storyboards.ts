@@ -1,11 +1,11 @@
 // Sheets of storyboards: cached or rendered, once for concurrent requests.
-import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../shared/with-timeout.ts'
-import type { Gate } from '../admission/gate.ts'
-import { SharedWork } from '../admission/shared-work.ts'
+import type { Admission } from '../admission/limits.ts'
 import { LimitedFolder } from '../artifacts/limited-folder.ts'
 import { AppError } from '../errors.ts'
 import type { Decoder } from '../thumbnails/decoder.ts'
+import { ImageBuffers } from '../thumbnails/image-buffers.ts'
+import type { Leased } from '../thumbnails/image-buffers.ts'
 import { CachedSheets } from './cached-sheets.ts'
 import type { CachedSheetsOptions } from './cached-sheets.ts'
 import { SheetRenderer } from './sheet-renderer.ts'
@@ -23,47 +23,48 @@ export interface StoryboardsOptions extends Omit<CachedSheetsOptions, 'cache'> {
   folder: string
   /** Undefined: only cached sheets. */
   decoder: Decoder | undefined
-  /** Admits the sheets that are rendered. */
-  gate: Gate
+  admission: Pick<Admission, 'storyboards' | 'imageBytes'>
 }
 
 /** The sheets of about 1,500 recordings of some hours. */
 const MAX_CACHE_BYTES = 1024 * 1024 * 1024
 /** Of one sheet. What was decoded until then shortens the next attempt. */
 const RENDER_TIMEOUT_MS = 20_000
-/** Sheets that may change, and how long they are used. */
-const MAX_PASSING_BYTES = 4 * 1024 * 1024
-const PASSING_MS = 10 * 60 * 1000
+/** Sheets that no request sends now, and how long they are used: some of them may change. */
+const MAX_IDLE_BYTES = 4 * 1024 * 1024
+const IDLE_MS = 10 * 60 * 1000
 
 export class Storyboards {
   readonly #cached: CachedSheets
   readonly #renderer: SheetRenderer | undefined
-  readonly #gate: Gate
+  readonly #admission: StoryboardsOptions['admission']
   readonly #closing = new AbortController()
-  readonly #work = new SharedWork<RenderedSheet>()
-  readonly #passing = new LRUCache<string, RenderedSheet>({
-    maxSize: MAX_PASSING_BYTES,
-    sizeCalculation: ({ bytes }) => bytes.length,
-    ttl: PASSING_MS,
-  })
+  readonly #buffers: ImageBuffers<RenderedSheet>
 
-  constructor({ folder, decoder, gate, shared, log }: StoryboardsOptions) {
+  constructor({ folder, decoder, admission, shared, log }: StoryboardsOptions) {
     const cache = new LimitedFolder({ folder, maxBytes: MAX_CACHE_BYTES })
     this.#cached = new CachedSheets({ cache, shared, log })
     this.#renderer = decoder && new SheetRenderer(decoder)
-    this.#gate = gate
+    this.#admission = admission
+    this.#buffers = new ImageBuffers({
+      gate: admission.imageBytes,
+      maxIdleBytes: MAX_IDLE_BYTES,
+      idleMs: IDLE_MS,
+    })
   }
 
   /**
-   * The image of a sheet. Rejects with AppError `busy` if too many requests wait, or if it takes
+   * The image of a sheet, until the caller releases it. Rejects with AppError `busy` if too many requests wait, or if it takes
    * too long; `gone`, `not_found` or `failed` if the recordings cannot be read; `not_found` without
    * a decoder; and with the signal's reason. A sheet that all requests have abandoned leaves the
    * queue.
    */
-  async sheet(request: SheetRequest, signal: AbortSignal): Promise<RenderedSheet> {
-    return this.#work.join(request.sheet.version, signal, async (abandoned) =>
-      this.#findOrRender(request, AbortSignal.any([abandoned, this.#closing.signal])),
-    )
+  async sheet(request: SheetRequest, signal: AbortSignal): Promise<Leased<RenderedSheet>> {
+    const read = async (abandoned: AbortSignal): Promise<RenderedSheet | undefined> =>
+      this.#findOrRender(request, AbortSignal.any([abandoned, this.#closing.signal]))
+    const sheet = await this.#buffers.lease({ key: request.sheet.version, read }, signal)
+    if (sheet === undefined) throw new AppError('not_found', 'there is no storyboard')
+    return sheet
   }
 
   /** Whether sheets that are not cached can be rendered. */
@@ -76,18 +77,18 @@ export class Storyboards {
     this.#closing.abort(new Error('The storyboards are closed'))
   }
 
-  async #findOrRender(request: SheetRequest, signal: AbortSignal): Promise<RenderedSheet> {
-    const { version } = request.sheet
-    const passing = this.#passing.get(version)
-    if (passing !== undefined) return passing
-    const stored = { version, isFinal: isFinal(request) }
+  async #findOrRender(
+    request: SheetRequest,
+    signal: AbortSignal,
+  ): Promise<RenderedSheet | undefined> {
+    const stored = { version: request.sheet.version, isFinal: isFinal(request) }
     const bytes = await this.#cached.find(stored, signal)
     if (bytes !== undefined) return { bytes, isLasting: true }
     const renderer = this.#renderer
-    if (renderer === undefined) throw new AppError('not_found', 'there is no storyboard')
-    const rendered = await this.#gate.run(() => render(renderer, request, signal), signal)
+    if (renderer === undefined) return undefined
+    const work = async (): Promise<RenderedSheet> => render(renderer, request, signal)
+    const rendered = await this.#admission.storyboards.run(work, signal)
     if (rendered.isLasting) await this.#cached.add(stored, rendered.bytes)
-    else this.#passing.set(version, rendered)
     return rendered
   }
 }

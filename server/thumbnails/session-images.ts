@@ -1,6 +1,5 @@
-// The thumbnail of a session: cached, or rendered from a key frame, once for concurrent requests.
+// The thumbnail of a session: cached, or rendered from a key frame.
 import type { Gate } from '../admission/gate.ts'
-import { SharedWork } from '../admission/shared-work.ts'
 import type { KeyFrame } from '../media/media-index.ts'
 import { chooseFrame } from './choose-frame.ts'
 import type { Decoder } from './decoder.ts'
@@ -28,7 +27,6 @@ export class SessionImages {
   readonly #cached: CachedThumbnails
   readonly #gate: Gate
   readonly #closing = new AbortController()
-  readonly #shared = new SharedWork<Uint8Array | undefined>()
 
   constructor({ decoder, cached, gate }: SessionImagesOptions) {
     this.#decoder = decoder
@@ -38,19 +36,16 @@ export class SessionImages {
 
   /**
    * The encoded image; undefined if there is none. Rejects with AppError `busy` if too many
-   * sessions wait, and with the signal's reason. A session that all requests have abandoned leaves
-   * the queue.
+   * sessions wait, and with the signal's reason.
    */
   async find(
     source: ImageSource,
     { format, signal }: ThumbnailRequest,
   ): Promise<Uint8Array | undefined> {
-    return this.#shared.join(`${format} ${source.key}`, signal, async (abandoned) =>
-      this.#findOrCreate(source, {
-        format,
-        signal: AbortSignal.any([abandoned, this.#closing.signal]),
-      }),
-    )
+    return this.#findOrCreate(source, {
+      format,
+      signal: AbortSignal.any([signal, this.#closing.signal]),
+    })
   }
 
   close(): void {

@@ -15,15 +15,13 @@ export interface Image {
   contentType: ImageType
 }
 
-/** An image, ready to be sent. The caller releases it. */
+/** An image, ready to be sent. */
 export interface Thumbnail extends Image {
   /** Changes with the bytes; used as an ETag. */
   version: string
-  /** Call when nothing sends the bytes any more. */
-  release: (this: void) => void
 }
 
-/** Changes with the bytes. */
-export function imageVersion(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
+export function toThumbnail(image: Image): Thumbnail {
+  const version = createHash('sha256').update(image.bytes).digest('base64url').slice(0, 22)
+  return { ...image, version }
 }

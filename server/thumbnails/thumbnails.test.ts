@@ -189,12 +189,24 @@ describe('session', () => {
     expect(await uncached.session(source([flower]), JPEG)).toBeDefined()
   })
 
+  it('charges one buffer for all requests, until they have sent it', async () => {
+    const admission = createAdmission()
+    const charged = createThumbnails({ folder, decoder, admission })
+    const leases = await Promise.all([1, 2, 3].map(() => charged.session(source([flower]), JPEG)))
+    const later = await charged.session(source([flower]), JPEG)
+    expect(new Set([...leases, later].map((image) => image?.bytes)).size).toBe(1)
+    expect(admission.imageBytes.figures.used).toBe(later?.bytes.length)
+    for (const image of [...leases, later]) image?.release()
+    expect(admission.imageBytes.figures.used).toBe(0)
+  })
+
   it('renders a corrupt file again and never serves a half-written one', async () => {
     await thumbnails.session(source([flower]), JPEG)
     const [name = ''] = (await cached()).filter((path) => path.endsWith('.jpeg'))
     await writeFile(join(folder, `${name}.0.tmp`), 'half')
     await writeFile(join(folder, name), '')
-    const image = await thumbnails.session(source([flower]), JPEG)
+    const restarted = createThumbnails({ folder, decoder, admission: createAdmission() })
+    const image = await restarted.session(source([flower]), JPEG)
     expect(image?.bytes.length).toBeGreaterThan(1000)
     expect(await readFile(join(folder, name))).toEqual(Buffer.from(image?.bytes ?? []))
   })

@@ -8,9 +8,11 @@ import { CachedThumbnails } from './cached-thumbnails.ts'
 import type { CacheLog } from './cached-thumbnails.ts'
 import { SessionImages } from './session-images.ts'
 import type { ImageSource } from './session-images.ts'
-import { SidecarImages } from './sidecar-images.ts'
+import { ImageBuffers } from './image-buffers.ts'
+import type { Leased } from './image-buffers.ts'
+import { MAX_SIDECAR_BYTES, readSidecar } from './sidecar.ts'
 import type { Sidecar } from './sidecar.ts'
-import { imageVersion } from './thumbnail.ts'
+import { toThumbnail } from './thumbnail.ts'
 import type { Thumbnail, ThumbnailRequest } from './thumbnail.ts'
 
 /** Sources of a session's thumbnail; a sidecar has priority. */
@@ -30,12 +32,15 @@ export interface Thumbnails {
    * The session's thumbnail; undefined if there is none. Rejects with AppError `busy` if too many
    * requests wait, and with the reason of the request's signal.
    */
-  session(source: ThumbnailSource, request: ThumbnailRequest): Promise<Thumbnail | undefined>
+  session(
+    source: ThumbnailSource,
+    request: ThumbnailRequest,
+  ): Promise<Leased<Thumbnail> | undefined>
   /** The streamer's thumbnail; undefined if there is none. Rejects like `session`. */
   streamer(
     source: StreamerThumbnailSource,
     request: ThumbnailRequest,
-  ): Promise<Thumbnail | undefined>
+  ): Promise<Leased<Thumbnail> | undefined>
   /** Aborts running work; waiting requests reject. The caller closes the decoder. */
   close(): void
 }
@@ -55,24 +60,31 @@ export interface ThumbnailsOptions {
 
 const MAX_CACHE_BYTES = 512 * 1024 * 1024
 const STREAMER_SESSIONS = 8
+/** Images that no request sends now, among them most avatars. */
+const MAX_IDLE_BYTES = 24 * 1024 * 1024
 
 export function createThumbnails(options: ThumbnailsOptions): Thumbnails {
   const { folder, decoder, admission, shared, log, maxCacheBytes = MAX_CACHE_BYTES } = options
   const cache = new LimitedFolder({ folder, maxBytes: maxCacheBytes })
   const cached = new CachedThumbnails({ cache, shared, log })
   const images = new SessionImages({ decoder, cached, gate: admission.thumbnails })
-  const sidecars = new SidecarImages(admission.imageBytes)
+  const buffers = new ImageBuffers<Thumbnail>({
+    gate: admission.imageBytes,
+    maxIdleBytes: MAX_IDLE_BYTES,
+  })
 
   async function session(
     source: ThumbnailSource,
     request: ThumbnailRequest,
-  ): Promise<Thumbnail | undefined> {
+  ): Promise<Leased<Thumbnail> | undefined> {
     const own = await fromSidecar(source.sidecar, request)
     if (own !== undefined) return own
-    const image = await images.find(source, request)
-    if (image === undefined) return undefined
-    const contentType = `image/${request.format}` as const
-    return { bytes: image, contentType, version: imageVersion(image), release: () => undefined }
+    const { format, signal } = request
+    const read = async (all: AbortSignal): Promise<Thumbnail | undefined> => {
+      const bytes = await images.find(source, { format, signal: all })
+      return bytes && toThumbnail({ bytes, contentType: `image/${format}` })
+    }
+    return buffers.lease({ key: `${format} ${source.key}`, read }, signal)
   }
 
   async function streamer(source: StreamerThumbnailSource, request: ThumbnailRequest) {
@@ -87,8 +99,14 @@ export function createThumbnails(options: ThumbnailsOptions): Thumbnails {
   }
 
   async function fromSidecar(sidecar: Sidecar | undefined, { signal }: ThumbnailRequest) {
+    if (sidecar === undefined || sidecar.sizeBytes > MAX_SIDECAR_BYTES) return undefined
+    const read = async (): Promise<Thumbnail | undefined> => {
+      const image = await readSidecar(sidecar)
+      return image && toThumbnail(image)
+    }
     try {
-      return sidecar && (await sidecars.lease(sidecar, signal))
+      const { key, sizeBytes } = sidecar
+      return await buffers.lease({ key: `sidecar ${key}`, sizeBytes, read }, signal)
     } catch (error) {
       if (!isAppError(error, 'not_found', 'gone', 'failed')) throw error
       // Removed or unreadable since it was listed: use the recording's own image.

@@ -27,6 +27,8 @@ export interface PromoRouteOptions {
   /** Other origins whose pages may embed the frames. */
   embedders: readonly string[]
   formatPath: FormatPath
+  /** Lets requests for files wait until there is room. */
+  admitFiles: (scope: FastifyInstance) => void
 }
 
 type AdEventName = Extract<CountedEvent, { zone: string }>['name']
@@ -62,7 +64,7 @@ export async function addPromoRoutes(
     addChoiceRoutes(scope, options)
     addFrameRoute(scope, options)
     addCountRoutes(scope, options)
-    await addMediaRoute(scope, options)
+    await scope.register(async (files) => addMediaRoute(files, options))
   })
 }
 
@@ -137,6 +139,7 @@ function addCountRoutes(app: FastifyInstance, options: PromoRouteOptions): void 
 }
 
 async function addMediaRoute(app: FastifyInstance, options: PromoRouteOptions): Promise<void> {
+  options.admitFiles(app)
   await app.register(fastifyStatic, { root: options.ads.folder, serve: false, dotfiles: 'deny' })
 
   app.get(promoPatterns.media, async (request, reply): Promise<FastifyReply> => {
