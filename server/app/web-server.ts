@@ -1,4 +1,5 @@
 // Creates the HTTP server of an open library, and starts listening.
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { analyticsConfigOf } from '../analytics/analytics-config.ts'
 import { adUrlsOf } from '../ads/ads-config.ts'
@@ -43,25 +44,15 @@ export interface WebServerOptions {
 const CLOSE_TIMEOUT_MS = 8000
 
 /** @throws AppError `failed` if the page is not built or the address is not available */
-export async function startWebServer({
-  config,
-  library,
-  logger,
-  isReady,
-  onRequested,
-}: WebServerOptions): Promise<WebServer> {
+export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
+  const { config, library, logger, isReady, onRequested } = options
   const { decoder, close, ...images } = openThumbnails({ config, library, logger })
   const activity = openActivity({ config, library, logger })
   const { host, port, trustProxy, corsOrigins, publicUrl, basePath } = config.server
   const formatPath = belowBasePath(basePath)
   const { record } = activity
-  const advertising = await openAdvertising({
-    config,
-    record,
-    formatPath,
-    admitFiles: (scope) => admitAll(scope, library.admission.assets),
-    log: logger,
-  })
+  const admitFiles = (scope: FastifyInstance): void => admitAll(scope, library.admission.assets)
+  const advertising = await openAdvertising({ config, record, formatPath, admitFiles, log: logger })
   const segmentCache = await createSegmentCache(config)
   const sender = new SegmentSender(library.admission.bytesInFlight, segmentCache)
   let url = formatUrl(host, port)

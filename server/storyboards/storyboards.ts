@@ -54,10 +54,10 @@ export class Storyboards {
   }
 
   /**
-   * The image of a sheet, until the caller releases it. Rejects with AppError `busy` if too many requests wait, or if it takes
-   * too long; `gone`, `not_found` or `failed` if the recordings cannot be read; `not_found` without
-   * a decoder; and with the signal's reason. A sheet that all requests have abandoned leaves the
-   * queue.
+   * The image of a sheet, until the caller releases it. Rejects with AppError `busy` if too many
+   * requests wait, or if it takes too long; `gone`, `not_found` or `failed` if the recordings
+   * cannot be read; `not_found` without a decoder; and with the signal's reason. A sheet that all
+   * requests have abandoned leaves the queue.
    */
   async sheet(request: SheetRequest, signal: AbortSignal): Promise<Leased<RenderedSheet>> {
     const read = async (abandoned: AbortSignal): Promise<RenderedSheet | undefined> =>

@@ -57,7 +57,7 @@ it.each([10, undefined])('releases what cannot be read or is no image (size %s)'
   expect(gate.figures.used).toBe(0)
 })
 
-it('charges an image of unknown size once it is read, and again while it is sent later', async () => {
+it('charges one of unknown size once it is read, and again when it is sent later', async () => {
   const { gate, images } = newImages(20 * MIB)
   const { key, read, reads } = imageOf('a', 3 * MIB)
   for (const _ of ['read', 'idle']) {

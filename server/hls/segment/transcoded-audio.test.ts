@@ -344,7 +344,7 @@ describe('audio that cannot be decoded', () => {
     expect(warnings.slice(before)).toEqual(['the transcoder is not available'])
   })
 
-  it('is never replaced by silence if the decoder is killed, which is tried three times', async () => {
+  it('is never replaced by silence if the decoder is killed, and is tried three times', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     vi.advanceTimersByTime(1)
     let killed = 0
@@ -371,7 +371,7 @@ describe('audio that cannot be decoded', () => {
     expect(run).toEqual(await transcode(recording, [0, 2]))
   })
 
-  it('is not read for a request that has waited too long, but for one that came later', async () => {
+  it('is not read for a request that has waited too long, but for a later one', async () => {
     const full = createAdmission()
     const releases = await Promise.all([1, 2, 3].map(async () => full.transcodes.enter(signal)))
     const own = { transcoder, admission: full, log, signal }

@@ -26,7 +26,7 @@ const MAX_CACHED_BYTES = 64 * 1024 * 1024
 const WAIT_MS = 8500
 /** Chunks of one segment that are transcoded concurrently. */
 const CONCURRENT_JOBS = 2
-/** A decoder may be killed by its time limit under load. After these tries, a segment has to wait. */
+/** A decoder may be killed by its time limit under load. After these tries, a segment waits. */
 const MAX_TRIES = 3
 const RETRY_MS = 60_000
 /** Segments with failed tries that are counted. */
