@@ -1,4 +1,6 @@
 // The operator's page of a running server: on the private listener, and nowhere else.
+import { once } from 'node:events'
+import { get } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { streamersApiPath } from '../shared/paths.ts'
 import { findFreePort } from './support/servers/free-port.ts'
@@ -29,6 +31,7 @@ beforeAll(async () => {
     environment: {
       AFTERCAST_WORKERS: '2',
       AFTERCAST_METRICS: address,
+      AFTERCAST_METRICS_HOSTS: 'metrics.example,aftercast',
       AFTERCAST_OPERATOR_TOKEN: TOKEN,
     },
   })
@@ -57,12 +60,27 @@ async function streamers(): Promise<string> {
   return (await fetch(server.url + streamersApiPath)).text()
 }
 
+/** A request as a browser sends it that resolved `name` to this machine. */
+async function statusFor(name: string, path: string): Promise<number | undefined> {
+  const headers = { host: `${name}:${new URL(listener).port}` }
+  const [response] = await once(get(listener + path, { headers }), 'response')
+  response.resume()
+  return response.statusCode
+}
+
 describe("the operator's page", () => {
   it('counts recordings without a session, and names the layout that finds them', async () => {
     const note =
       '1 recording matches no session, e.g. dave/2026-01-31 20-15-07.mp4; layout `obs` would match 1'
     expect(await page()).toContain(note)
     expect(server.output()).toContain(`"msg":${JSON.stringify(note)}`)
+  })
+
+  it('is only for names that are configured', async () => {
+    for (const path of ['/operator', '/metrics', '/other'])
+      expect(await statusFor('attacker.example', path), path).toBe(421)
+    for (const name of ['127.0.0.1', '10.0.0.1', 'localhost', 'metrics.example'])
+      expect(await statusFor(name, '/operator'), name).toBe(200)
   })
 
   it('lists what is not fully playable, with reasons and without markup of names', async () => {

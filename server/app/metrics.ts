@@ -26,6 +26,7 @@ import type { Library } from './library.ts'
 import type { LogFigures } from '../log/logger.ts'
 import type { QueueFigures, QueueName } from '../jobs/job-queues.ts'
 import type { NodeFigures } from '../replication/node.ts'
+import { isOwnHost } from './own-host.ts'
 import { measurePlayers } from './player-metrics.ts'
 import type { ScanQueue } from './scan-queue.ts'
 
@@ -297,6 +298,12 @@ function addJobs(name: string, work: string, read: () => JobFigures): void {
   })
 }
 
+/** Where it listens, and further names by which it is requested. */
+export interface MetricsAddress {
+  metrics: string
+  metricsHosts: readonly string[]
+}
+
 /** A running listener. */
 export interface MetricsListener {
   close: () => void
@@ -309,6 +316,8 @@ export type OtherRoutes = (request: IncomingMessage, response: ServerResponse) =
 const MAX_CONNECTIONS = 100
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
+const UNKNOWN_HOST =
+  'This name is unknown: request an address, or add the name to server.metricsHosts.\n'
 
 /**
  * Serves GET /metrics at `host:port`, for this process and its workers, and other routes.
@@ -316,13 +325,17 @@ const REQUEST_TIMEOUT_MS = 15_000
  * @throws AppError `failed` if the address is not available
  */
 export async function listenForMetrics(
-  hostAndPort: string,
+  { metrics: hostAndPort, metricsHosts }: MetricsAddress,
   otherRoutes: OtherRoutes,
 ): Promise<MetricsListener> {
   const { hostname, port } = new URL(`http://${hostAndPort}`)
+  const names = [hostname, ...metricsHosts]
   const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS }
   const server = createServer(limits, (request, response) => {
-    if (request.method === 'GET' && request.url === '/metrics') {
+    if (!isOwnHost(request.headers.host, names)) {
+      // RFC 9110 15.5.20.
+      response.writeHead(421, { 'content-type': 'text/plain; charset=utf-8' }).end(UNKNOWN_HOST)
+    } else if (request.method === 'GET' && request.url === '/metrics') {
       sendMetrics(response).catch(() => response.writeHead(500).end())
     } else if (!otherRoutes(request, response)) {
       response.writeHead(404).end()

@@ -34,6 +34,7 @@ describe('loadConfig', () => {
         basePath: '',
         trustProxy: false,
         corsOrigins: [],
+        metricsHosts: [],
         workers: 3,
       },
       hls: { segmentSeconds: 6, encryption: 'aes-128', cacheMegabytes: 64 },

@@ -44,6 +44,10 @@ const hostAndPort = string('must be host:port').regex(/^(?:\[[0-9a-f:]+\]|[^\s:/
   error: 'must be host:port, such as 127.0.0.1:9090',
 })
 
+const hostName = string('must be a host name without a port').regex(/^[\w.-]{1,253}$/, {
+  error: 'must be a host name without a port',
+})
+
 const operatorToken = string('must have 16 to 200 characters')
   .min(16, 'must have 16 to 200 characters')
   .max(200, 'must have 16 to 200 characters')
@@ -97,6 +101,15 @@ const serverSection = z.strictObject({
     environment: 'AFTERCAST_METRICS',
     about: '`host:port` of a separate listener: `/metrics` for Prometheus, and `/operator`.',
   }),
+  metricsHosts: noted(
+    z.array(hostName, { error: 'must be a list of host names' }).max(100).default([]),
+    {
+      environment: 'AFTERCAST_METRICS_HOSTS',
+      about:
+        'Names by which that listener is requested, besides addresses, `localhost` and its own ' +
+        '`host`; comma-separated in the environment.',
+    },
+  ),
   operatorToken: noted(operatorToken.optional(), {
     environment: 'AFTERCAST_OPERATOR_TOKEN',
     about: 'Token for hiding names on `/operator`, of 16 characters or more.',

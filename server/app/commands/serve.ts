@@ -179,7 +179,7 @@ async function startMetrics(
   { queue, unmatched, figures, jobs }: Scan,
   isWalked: () => boolean,
 ): Promise<MetricsListener | undefined> {
-  const { metrics } = serving.config.server
+  const { metrics, metricsHosts } = serving.config.server
   if (metrics === undefined) return undefined
   const { listenForMetrics, measureJobs, measureNode, measureScan, readMetrics } =
     await import('../metrics.ts')
@@ -189,7 +189,8 @@ async function startMetrics(
   if (jobs !== undefined) measureJobs(jobs)
   const { joined, location, version } = serving
   const node = { joined, location, version, isWalked, queue, unmatched, figures, jobs }
-  return listenForMetrics(metrics, createOperator({ serving, ...node, readMetrics }))
+  const address = { metrics, metricsHosts }
+  return listenForMetrics(address, createOperator({ serving, ...node, readMetrics }))
 }
 
 /** One server, or workers that need messages about the scan's progress. */
