@@ -43,12 +43,15 @@ function encodeValue(value: MacroValues[string] = ''): string {
   return [value].flat().map(encodeURIComponent).join(',')
 }
 
-/** Values for any request: time, page, and a random number against caches. */
+/**
+ * Values for any request: time, site, and a random number against caches. The path of the page, which
+ * reveals the watched session, is private, as in `Referrer-Policy`.
+ */
 export function requestMacros(): MacroValues {
   return {
     CACHEBUSTING: String(Math.floor(10_000_000 + Math.random() * 90_000_000)),
     TIMESTAMP: new Date().toISOString(),
-    PAGEURL: location.href,
+    PAGEURL: `${location.origin}/`,
     DOMAIN: location.hostname,
     ...(wantsPrivacy() && { LIMITADTRACKING: '1' }),
   }
