@@ -5,6 +5,7 @@ import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import type { IPv4, IPv6 } from 'ipaddr.js'
 import { AppError } from '../errors.ts'
 
 /** Resolves all addresses of a host name, like node:dns with `all: true`. */
@@ -19,12 +20,18 @@ export const resolveHost: ResolveHost = (hostname, answer) =>
 
 /**
  * Whether an IP address is public: not loopback, private, link-local, shared (RFC 6598), unique
- * local, multicast or reserved, and not an IPv6 form that embeds an IPv4 address (mapped, NAT64,
- * 6to4, Teredo).
+ * local, site-local, multicast or reserved, and not an IPv6 form that embeds an IPv4 address (mapped,
+ * compatible, NAT64, 6to4, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
-  return ipaddr.process(address).range() === 'unicast'
+  const parsed = ipaddr.process(address)
+  return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || isGlobalUnicast(parsed))
+}
+
+/** 2000::/3, of which alone IANA assigns public addresses (RFC 4291 2.4, RFC 3587 3). */
+function isGlobalUnicast(address: IPv4 | IPv6): boolean {
+  return (address.toByteArray()[0] ?? 0) >> 5 === 1
 }
 
 /**
