@@ -19,6 +19,7 @@ async function runWith(args: string[], exitCode = 0) {
       check: noting('check'),
       hide: noting('hide'),
       hideOlder: noting('hideOlder'),
+      undoHide: noting('undoHide'),
       printHideLog: noting('printHideLog'),
       unhide: noting('unhide'),
       listHidden: noting('listHidden'),
@@ -97,16 +98,24 @@ describe('runCommandLine', () => {
       ['listHidden', { flags: {} }],
     ],
     [
+      ['hide', '--undo'],
+      ['undoHide', { flags: {} }, { reason: '' }],
+    ],
+    [
       ['hide', '--log'],
       ['printHideLog', { flags: {} }],
     ],
     [
       ['hide', '--older-than', '30d'],
-      ['hideOlder', { flags: {} }, { days: 30, streamer: undefined, reason: '' }],
+      ['hideOlder', { flags: {} }, { days: 30, streamer: undefined, reason: '', isDryRun: false }],
     ],
     [
-      ['hide', 'alice', '--older-than', '8w', '--reason', 'retention'],
-      ['hideOlder', { flags: {} }, { days: 56, streamer: 'alice', reason: 'retention' }],
+      ['hide', 'alice', '--older-than', '8w', '--reason', 'retention', '--dry-run'],
+      [
+        'hideOlder',
+        { flags: {} },
+        { days: 56, streamer: 'alice', reason: 'retention', isDryRun: true },
+      ],
     ],
     [
       ['unhide', 'alice', '--reason', 'a mistake'],
@@ -137,6 +146,7 @@ describe('runCommandLine', () => {
       check: async () => Promise.reject(new AppError('failed', 'the disk is gone')),
       hide: async () => 0,
       hideOlder: async () => 0,
+      undoHide: async () => 0,
       printHideLog: async () => 0,
       unhide: async () => 0,
       listHidden: async () => 0,
@@ -192,12 +202,17 @@ describe('runCommandLine', () => {
       ['stats', '--days', '0'],
       "aftercast: option '--days <number>' argument '0' is invalid. It must be a whole number from 1 to 800.\n",
     ],
-    ...[[], ['a', '--list'], ['--list', '--log'], ['a/b/c', '--older-than', '1d']].map(
-      (rest): [string[], string] => [
-        ['hide', ...rest],
-        'aftercast: expected STREAMER[/DATE/ID], --older-than AGE [STREAMER], --list or --log\n',
-      ],
-    ),
+    ...[
+      [],
+      ['a', '--list'],
+      ['--list', '--log'],
+      ['a/b/c', '--older-than', '1d'],
+      ['a', '--dry-run'],
+      ['a', '--undo'],
+    ].map((rest): [string[], string] => [
+      ['hide', ...rest],
+      'aftercast: expected STREAMER[/DATE/ID], --older-than AGE [STREAMER] [--dry-run], --undo, --list or --log\n',
+    ]),
     ...['0d', '30', '-1d', '9999999d', '40000d', '1y'].map((age): [string[], string] => [
       ['hide', `--older-than=${age}`],
       `aftercast: option '--older-than <AGE>' argument '${age}' is invalid. It must be a number of days or weeks, such as 30d or 8w.\n`,

@@ -22,6 +22,7 @@ export interface CommandActions {
   demo: (folder: string) => Promise<number>
   hide: (input: CommandInput, change: HideChange) => Promise<number>
   hideOlder: (input: CommandInput, options: HideOlderOptions) => Promise<number>
+  undoHide: (input: CommandInput, options: Pick<HideChange, 'reason'>) => Promise<number>
   unhide: (input: CommandInput, change: HideChange) => Promise<number>
   listHidden: (input: CommandInput) => Promise<number>
   printHideLog: (input: CommandInput) => Promise<number>
@@ -49,6 +50,8 @@ export interface HideOlderOptions extends Pick<HideChange, 'reason'> {
   days: number
   /** Undefined: of all streamers. */
   streamer: string | undefined
+  /** Only prints what it would hide. */
+  isDryRun: boolean
 }
 
 /** Output of `stats`. */
@@ -120,18 +123,20 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
   )
   addHide(program).action(
     async (name: NameToHide | undefined, flags: HideFlags, command: Command) => {
-      const { list = false, log = false, olderThan: days, reason = '', ...options } = flags
+      const { list = false, log = false, undo = false, ...rest } = flags
+      const { olderThan: days, dryRun: isDryRun = false, reason = '', ...options } = rest
       const input = inputOf(undefined, options)
-      const targets = [list, log, days !== undefined || name !== undefined].filter(Boolean)
+      const targets = [list, log, undo, days !== undefined || name !== undefined].filter(Boolean)
       const isOlder = days !== undefined && name?.kind !== 'session'
-      if (targets.length !== 1 || (days !== undefined && !isOlder)) {
+      if (targets.length !== 1 || ((days !== undefined || isDryRun) && !isOlder)) {
         return command.error(HIDE_USAGE, { exitCode: 2 })
       }
       if (list) return conclude(await actions.listHidden(input))
       if (log) return conclude(await actions.printHideLog(input))
+      if (undo) return conclude(await actions.undoHide(input, { reason }))
       if (days !== undefined) {
-        const streamer = name?.streamer
-        return conclude(await actions.hideOlder(input, { days, streamer, reason }))
+        const older = { days, streamer: name?.streamer, reason, isDryRun }
+        return conclude(await actions.hideOlder(input, older))
       }
       if (name !== undefined) conclude(await actions.hide(input, { name, reason }))
     },
@@ -169,6 +174,8 @@ interface CheckFlags extends LibraryOptions {
 interface HideFlags extends LibraryOptions {
   list?: boolean
   log?: boolean
+  undo?: boolean
+  dryRun?: boolean
   /** In days. */
   olderThan?: number
   reason?: string
@@ -209,7 +216,8 @@ function addCheck(program: Command): Command {
 }
 
 const NAME_FORM = 'STREAMER[/DATE/ID]'
-const HIDE_USAGE = `error: expected ${NAME_FORM}, --older-than AGE [STREAMER], --list or --log`
+const HIDE_FORMS = `${NAME_FORM}, --older-than AGE [STREAMER] [--dry-run], --undo, --list or --log`
+const HIDE_USAGE = `error: expected ${HIDE_FORMS}`
 /** About a century. */
 const MAX_AGE_DAYS = 36_525
 
@@ -218,8 +226,10 @@ function addHide(program: Command): Command {
     program
       .command('hide')
       .description('Removes a streamer or a session from the site; files are not changed.')
-      .argument(`[${NAME_FORM}]`, 'names as shown on the site', parseName)
+      .argument(`[${NAME_FORM}]`, 'names as shown on the site, or the URL of a page', parseName)
       .option('--older-than <AGE>', 'hide all sessions older than 30d or 8w', parseAge)
+      .option('--dry-run', 'with --older-than: list them, and hide nothing')
+      .option('--undo', 'show again what the last run has hidden')
       .option('--reason <TEXT>', 'why, for the log', parseReason)
       .option('--list', 'list hidden streamers and sessions')
       .option('--log', 'list what was hidden and shown again, when and why'),

@@ -72,26 +72,7 @@ function createActions(surroundings: Surroundings, version: string): CommandActi
       const { demo } = await import('./app/commands/demo.ts')
       return demo(folder, io)
     },
-    async hide(input, change) {
-      const { hide } = await import('./app/commands/hide.ts')
-      return hide(await configure(input), change, io)
-    },
-    async hideOlder(input, options) {
-      const { hideOlder } = await import('./app/commands/hide.ts')
-      return hideOlder(await configure(input), options, io)
-    },
-    async unhide(input, change) {
-      const { unhide } = await import('./app/commands/hide.ts')
-      return unhide(await configure(input), change, io)
-    },
-    async listHidden(input) {
-      const { listHidden } = await import('./app/commands/hide.ts')
-      return listHidden(await configure(input), io)
-    },
-    async printHideLog(input) {
-      const { printHideLog } = await import('./app/commands/hide.ts')
-      return printHideLog(await configure(input), io)
-    },
+    ...createHideActions(configure, io),
     async stats(input, options) {
       const { stats } = await import('./app/commands/stats.ts')
       return stats(await configure(input), options, io)
@@ -104,6 +85,28 @@ function createActions(surroundings: Surroundings, version: string): CommandActi
       const { backup } = await import('./app/commands/backup.ts')
       return backup(await configure(input), file, io)
     },
+  }
+}
+
+type HideActions = Pick<
+  CommandActions,
+  'hide' | 'hideOlder' | 'undoHide' | 'unhide' | 'listHidden' | 'printHideLog'
+>
+
+function createHideActions(
+  configure: (input: CommandInput) => Promise<Config>,
+  io: Io,
+): HideActions {
+  const load = async () => import('./app/commands/hide.ts')
+  return {
+    hide: async (input, change) => (await load()).hide(await configure(input), change, io),
+    hideOlder: async (input, options) =>
+      (await load()).hideOlder(await configure(input), options, io),
+    undoHide: async (input, options) =>
+      (await load()).undoHide(await configure(input), options, io),
+    unhide: async (input, change) => (await load()).unhide(await configure(input), change, io),
+    listHidden: async (input) => (await load()).listHidden(await configure(input), io),
+    printHideLog: async (input) => (await load()).printHideLog(await configure(input), io),
   }
 }
 

@@ -58,7 +58,7 @@ describe('the data folder of a running server', () => {
     expect(await listServed()).toEqual(served)
   })
 
-  it('keeps its library and layout when scan has others, and is free once it is killed', async () => {
+  it('keeps its library and layout where scan has others, once the server is killed', async () => {
     await server.kill()
     await mkdir(path.join(library.folder, 'other'))
     const other = ['scan', 'other', '--data', library.data, '--layout', 'obs']

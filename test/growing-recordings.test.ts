@@ -60,16 +60,16 @@ afterAll(async () => {
   await library.remove()
 })
 
+function pathOf(name: string): string {
+  return `${library.folder}/${name}`
+}
+
 async function serve(
   workers = '1',
   { config = 'config.json', data = 'data' } = {},
 ): Promise<StartedServer> {
   return startServer({
-    args: [
-      library.recordings,
-      ...['--data', `${library.folder}/${data}`],
-      ...['--config', `${library.folder}/${config}`],
-    ],
+    args: [library.recordings, '--data', pathOf(data), '--config', pathOf(config)],
     environment: { AFTERCAST_WORKERS: workers },
   })
 }

@@ -81,7 +81,7 @@ describe('a hidden session', () => {
     for (const address of addresses)
       await expect.poll(async () => statusOf(address), { message: address }).toBe(200)
     const { stdout, stderr } = await run('hide', 'alice/2026-01-31/1')
-    expect([stdout, stderr]).toEqual(['alice/2026-01-31/1 is hidden\n', ''])
+    expect([stdout, stderr]).toEqual([`alice/2026-01-31/1 is hidden in ${library.data}\n`, ''])
     for (const address of addresses) {
       await expect.poll(async () => statusOf(address)).toBe(410)
     }
@@ -148,8 +148,8 @@ describe('a hidden streamer', () => {
 
   it('is listed by name, and an unknown one is hidden with a note', async () => {
     const { stdout, stderr } = await run('hide', 'dora')
-    expect(stdout).toBe('dora is hidden\n')
-    expect(stderr).toMatch(/^note: dora is not in .*\n$/)
+    expect(stdout).toBe(`dora is hidden in ${library.data}\n`)
+    expect(stderr).toMatch(/^note: dora is not in .* when it appears\n$/)
     expect((await run('hide', '--list')).stdout).toBe('bob\ndora\n')
   })
 })
@@ -164,21 +164,29 @@ describe('old sessions', () => {
     await run('hide', 'erin/2026-01-31/2', '--reason', 'by request')
 
     const aged = await run('hide', 'erin', '--older-than', '1d')
-    expect(aged).toMatchObject({ code: 0, stdout: 'erin/2026-01-31/1 is hidden\n', stderr: '' })
+    expect(aged).toEqual({
+      code: 0,
+      stdout: `erin/2026-01-31/1 is hidden\n1 session is hidden in ${library.data}\n`,
+      stderr: '',
+    })
     await expect.poll(async () => textOf(streamersApiPath)).toContain('"erin","recording_count":1')
     expect(await statusOf(playlistApiPath({ ...session, streamer: 'erin' }))).toBe(410)
-    expect((await run('hide', 'erin', '--older-than', '1d')).stdout).toBe('')
+    const again = await run('hide', 'erin', '--older-than', '1d')
+    expect(again.stdout).toBe(`0 sessions are hidden in ${library.data}\n`)
   })
 
   it('of all streamers are hidden', async () => {
-    const { stdout } = await run('hide', '--older-than', '1w', '--reason', 'retention')
     // Also those of a hidden streamer, who may return.
-    expect(stdout).toBe(
-      ['alice/2026-01-31/1', 'alice/2026-01-31/2', 'bob/2026-01-31/1', 'bob/2026-02-01/2']
-        .concat('carol/2026-02-01/1')
-        .map((name) => `${name} is hidden\n`)
-        .join(''),
-    )
+    const names = ['alice/2026-01-31/1', 'alice/2026-01-31/2', 'bob/2026-01-31/1']
+    names.push('bob/2026-02-01/2', 'carol/2026-02-01/1')
+    const linesOf = (outcome: string): string =>
+      names.map((name) => `${name} ${outcome}\n`).join('')
+    const older = ['hide', '--older-than', '1w', '--reason', 'retention']
+    const planned = await run(...older, '--dry-run')
+    const total = `5 sessions would be hidden in ${library.data}\n`
+    expect(planned).toEqual({ code: 0, stdout: linesOf('would be hidden') + total, stderr: '' })
+    const { stdout } = await run(...older)
+    expect(stdout).toBe(linesOf('is hidden') + `5 sessions are hidden in ${library.data}\n`)
     await expect.poll(async () => textOf(streamersApiPath)).not.toContain('alice')
     expect(await textOf(streamersApiPath)).toContain(`"erin","recording_count":1`)
   })
@@ -203,6 +211,65 @@ describe('old sessions', () => {
       expect.stringMatching(/^unhide bob \(settled[ -~]*\)$/),
     ])
   })
+})
+
+describe('one run', () => {
+  it('is undone, and then the one before', async () => {
+    const sites = `in ${library.data}\n`
+    const undone = await run('hide', '--undo')
+    expect(undone.stdout.split('\n').slice(0, 2)).toEqual([
+      'alice/2026-01-31/1 is visible again',
+      'alice/2026-01-31/2 is visible again',
+    ])
+    expect(undone.stdout).toContain(`5 names are visible again ${sites}`)
+    const before = await run('hide', '--undo', '--reason', 'too much')
+    expect(before.stdout).toBe(
+      `erin/2026-01-31/1 is visible again\n1 name is visible again ${sites}`,
+    )
+    expect((await run('hide', '--log')).stdout).toMatch(/unhide erin\S+ \(too much\)\n$/)
+  })
+})
+
+describe('names', () => {
+  it('may be URLs of pages, below any path, with blanks around', async () => {
+    const url = ` https://streams.example/tv${playerPagePath({ ...session, sessionId: '2' })}?t=5 `
+    expect((await run('hide', url)).stdout).toMatch(/^alice\/2026-01-31\/2 is hidden in /)
+    const list = `https://streams.example${sessionsPagePath('carol')}/`
+    expect((await run('hide', list)).stdout).toMatch(/^carol is hidden in /)
+    for (const name of ['alice/2026-01-31/2', 'carol']) {
+      expect((await run('unhide', ` ${name} `)).stdout).toContain('visible again')
+    }
+    expect(await run('hide', 'https://streams.example/about')).toMatchObject({ code: 2 })
+  })
+
+  it('that are unknown suggest similar ones', async () => {
+    for (const [name, near] of [
+      ['alcie', 'alice'],
+      ['Bob', 'bob'],
+      ['alice/2026-01-31/12', 'alice/2026-01-31/1 or alice/2026-01-31/2'],
+    ] as const) {
+      expect((await run('hide', name)).stderr).toMatch(new RegExp(`did you mean ${near}\\?\n$`))
+      await run('unhide', name)
+    }
+    expect((await run('unhide', 'dore')).stdout).toMatch(/not hidden in .*; did you mean dora\?\n$/)
+  })
+})
+
+it.each([
+  ['hide', 'alice'],
+  ['hide', '--list'],
+  ['hide', '--undo'],
+  ['unhide', 'alice'],
+  ['stats'],
+  ['backup', 'a.tar'],
+])('%s %s refuses a folder without a catalog, and makes none', async (...args) => {
+  const nowhere = path.join(library.folder, 'nowhere')
+  const { code, stdout, stderr } = await runInProcess([...args, '--data', nowhere], {
+    workingFolder: library.folder,
+  })
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(/^aftercast: data: \S+nowhere has no catalog: [^\n]+\n$/)
+  expect(await readdir(library.folder)).not.toContain('nowhere')
 })
 
 describe('a backup', () => {
@@ -251,7 +318,7 @@ describe('a backup', () => {
     const target = path.join(library.folder, 'other.tar')
     const inFolder = { workingFolder: library.folder }
     const none = await runInProcess(['backup', target, '--data', library.folder], inFolder)
-    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('has no catalog') })
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('has no catalog') })
     const environment = { AFTERCAST_DATABASE_URL: 'postgres://a:b@127.0.0.1:1/x' }
     const cluster = await runInProcess(['backup', target], { ...inFolder, environment })
     expect(cluster).toMatchObject({

@@ -195,15 +195,16 @@ async function startOurs(
   { library, options, pin, stops }: RowSetting,
   form: ServerForm,
 ): Promise<StartedServer> {
-  const protection = form === 'plain' || form === 'all cores' ? 'plain' : 'aes'
-  // Reused between runs: the index and the key, and with the key the encrypted files.
-  const data = path.join(options.cache, `data-${library.name}-${protection}`)
+  const encryption = form === 'plain' || form === 'all cores' ? 'none' : 'aes-128'
+  // The index is reused between runs, as are the encrypted files, by the secret.
+  const data = path.join(options.cache, `data-${library.name}-${form.replace(' ', '-')}`)
   const server = await startServer({
     args: [library.folder, '--data', data],
     wrapper: form === 'all cores' ? [] : pin(0),
     environment: {
       ...(form !== 'all cores' && { AFTERCAST_WORKERS: '1' }),
-      AFTERCAST_HLS_ENCRYPTION: protection === 'plain' ? 'none' : 'aes-128',
+      AFTERCAST_HLS_ENCRYPTION: encryption,
+      AFTERCAST_HLS_SECRET: 'the same secret in all data folders',
       AFTERCAST_HLS_CACHE_MEGABYTES:
         form === 'cached' ? String(zipfCacheMegabytes(library, options)) : '0',
     },

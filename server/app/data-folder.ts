@@ -1,5 +1,6 @@
-// The data folder of a site: claimed by the one process that writes it.
+// The data folder of a site: claimed by the one process that writes it, or required to be there.
 import Sqlite from 'better-sqlite3'
+import { existsSync } from 'node:fs'
 import { access, appendFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { withTimeout } from '../../shared/with-timeout.ts'
@@ -9,6 +10,7 @@ import { isInside } from '../storage/folder/storage-path.ts'
 import { makeFolder } from '../storage/make-folder.ts'
 import { parseLocation } from '../storage/storage-location.ts'
 import type { Io } from './io.ts'
+import { CATALOG_FILE } from './library.ts'
 
 /**
  * SQLite locks it, so that the system unlocks it when its process dies, on every file system on
@@ -50,6 +52,13 @@ async function make(data: string): Promise<void> {
     const remedy = 'name another folder with --data'
     throw new AppError('usage', `data: ${reasonOf(cause)}: ${remedy}`, { cause })
   })
+}
+
+/** @throws AppError `usage` if no server has made the data folder */
+export function requireCatalog({ data }: Pick<Config, 'data'>): void {
+  if (existsSync(join(data, CATALOG_FILE))) return
+  const remedy = 'name the data folder of the site with --data, or its configuration with --config'
+  throw new AppError('usage', `data: ${data} has no catalog: ${remedy}`)
 }
 
 /** Recordings are never written to, and a scan would find what is in the data folder. */

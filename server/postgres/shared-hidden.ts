@@ -109,6 +109,23 @@ export async function isPublished(
   return rows.length > 0
 }
 
+/** All published streamers, or with a streamer, its sessions. */
+export async function listPublishedNames(
+  database: SharedDatabase,
+  streamer: string | undefined,
+): Promise<SharedHiddenName[]> {
+  const { rows } =
+    streamer === undefined
+      ? await sql`
+          SELECT DISTINCT streamer, '' AS date, '' AS "sessionId"
+          FROM aftercast.recordings WHERE removed_at IS NULL`.execute(database)
+      : await sql`
+          SELECT DISTINCT streamer, date, session_id AS "sessionId"
+          FROM aftercast.recordings
+          WHERE streamer = ${streamer} AND removed_at IS NULL`.execute(database)
+  return z.array(nameShape).parse(rows)
+}
+
 /** A change of an operator; `atMs` in milliseconds since 1970, `reason` empty if none was given. */
 export interface SharedHideLogEntry extends SharedHiddenName {
   atMs: number

@@ -9,6 +9,7 @@ import {
   isPublished,
   listHideLog,
   listPublishedDates,
+  listPublishedNames,
   listPublishedOf,
   listSharedHidden,
   summariseSharedHidden,
@@ -31,6 +32,12 @@ export function sharedHiddenNames(database: SharedDatabase, now: () => number) {
     summarise: async (limit: number): Promise<SharedHiddenSummary> =>
       summariseSharedHidden(database, limit),
     log: async (): Promise<HideLogEntry[]> => listHideLog(database),
+    async known(name: HiddenName): Promise<HiddenName[]> {
+      const row = rowOf(name)
+      const sessions = row.sessionId === '' ? [] : await listPublishedNames(database, row.streamer)
+      const known = sessions.length > 0 ? sessions : await listPublishedNames(database, undefined)
+      return known.map(hiddenNameOf)
+    },
     before: async (day: string): Promise<SharedHiddenName[]> =>
       listPublishedOf(database, datesBefore(await listPublishedDates(database), day)),
   }

@@ -8,6 +8,7 @@ import type { Config } from '../../config/load-config.ts'
 import { SECRET_FILE } from '../../delivery/secret.ts'
 import { AppError } from '../../errors.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
+import { requireCatalog } from '../data-folder.ts'
 import type { Io } from '../io.ts'
 import { CATALOG_FILE } from '../library.ts'
 
@@ -17,13 +18,14 @@ const DATABASES = [CATALOG_FILE, ACTIVITY_FILE]
  * Writes the archive while servers run; returns the exit code 0. Its files belong into an empty
  * data folder. Only the owner can read it: it has the HLS secret.
  *
- * @throws AppError `usage` in a cluster, whose database is backed up instead; `failed` if there is
- *   nothing to back up, or the file exists or cannot be written
+ * @throws AppError `usage` in a cluster, whose database is backed up instead, or if there is
+ *   nothing to back up; `failed` if the file exists or cannot be written
  */
 export async function backup({ data, database }: Config, file: string, io: Io): Promise<number> {
   if (database !== undefined) {
     throw new AppError('usage', 'database: back it up with pg_dump; the data folder is a copy')
   }
+  requireCatalog({ data })
   const target = resolve(file)
   try {
     // On the file system of the archive, so that it can be linked into place.
@@ -55,7 +57,6 @@ async function copyFiles(data: string, target: string): Promise<string[]> {
     copyDatabase(join(data, name), join(target, name))
     names.push(name)
   }
-  if (names.length === 0) throw new AppError('failed', `${data} has no catalog to back up`)
   if (await exists(join(data, SECRET_FILE))) {
     await copyFile(join(data, SECRET_FILE), join(target, SECRET_FILE))
     names.push(SECRET_FILE)

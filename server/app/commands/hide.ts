@@ -4,13 +4,16 @@ import { join } from 'node:path'
 import { openDatabase } from '../../catalog/store/database.ts'
 import { nameOf } from '../../catalog/store/hidden.ts'
 import type { HiddenName } from '../../catalog/store/hidden.ts'
-import { createLoggedNames } from '../../catalog/store/hide-log.ts'
+import { createLoggedNames, lastRun } from '../../catalog/store/hide-log.ts'
 import type { LoggedNames } from '../../catalog/store/hide-log.ts'
 import { openReplica } from '../../catalog/store/replica.ts'
 import type { Config } from '../../config/load-config.ts'
 import { AppError } from '../../errors.ts'
+import { requireCatalog } from '../data-folder.ts'
 import type { Io } from '../io.ts'
 import { CATALOG_FILE } from '../library.ts'
+import { countOf } from '../../../shared/count-of.ts'
+import { findNearNames } from '../../../shared/near-names.ts'
 import { printable } from '../../../shared/printable.ts'
 
 /** A name to hide or to show again. */
@@ -25,7 +28,11 @@ export interface HideOlderOptions extends Pick<HideChange, 'reason'> {
   days: number
   /** Only of this streamer. */
   streamer: string | undefined
+  /** Only prints what it would hide. */
+  isDryRun: boolean
 }
+
+export type UndoOptions = Pick<HideChange, 'reason'>
 
 const DAY_MS = 86_400_000
 
@@ -34,34 +41,58 @@ const DAY_MS = 86_400_000
  * a cluster within a second or two.
  */
 export async function hide(config: Config, { name, reason }: HideChange, io: Io): Promise<number> {
+  const site = formatSite(config)
   return withHiddenNames(config, async (names) => {
     const text = formatName(name)
     if (!(await names.isKnown(name))) {
-      const where = config.database === undefined ? config.data : 'the database'
-      io.stderr(`note: ${text} is not in ${where} yet; it will be hidden when it appears`)
+      const meant = didYouMean(text, await names.known(name))
+      io.stderr(`note: ${text} is not in ${site} yet; it will be hidden when it appears${meant}`)
     }
     const isNew = await names.hide(name, reason)
-    io.stdout(isNew ? `${text} is hidden` : `${text} was already hidden`)
+    io.stdout(isNew ? `${text} is hidden in ${site}` : `${text} was already hidden in ${site}`)
     return 0
   })
 }
 
 /**
- * Hides the sessions whose date is older, and prints each; returns the exit code 0. Sessions whose
- * date is no day stay visible.
+ * Hides the sessions whose date is older, and prints each and the total; returns the exit code 0.
+ * Sessions whose date is no day stay visible.
  */
 export async function hideOlder(
   config: Config,
-  { days, streamer, reason }: HideOlderOptions,
+  { days, streamer, reason, isDryRun }: HideOlderOptions,
   io: Io,
 ): Promise<number> {
   const firstDay = new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10)
+  const outcome = isDryRun ? 'would be hidden' : 'is hidden'
   return withHiddenNames(config, async (names) => {
+    let total = 0
     for (const session of await names.before(firstDay)) {
       if (streamer !== undefined && session.streamer !== streamer.normalize('NFC')) continue
       const name: HiddenName = { kind: 'session', ...session }
-      if (await names.hide(name, reason)) io.stdout(`${formatName(name)} is hidden`)
+      if (!isDryRun && !(await names.hide(name, reason))) continue
+      total += 1
+      io.stdout(`${formatName(name)} ${outcome}`)
     }
+    const all = `${total === 1 ? 'is' : 'are'} hidden`
+    const sum = `${countOf(total, 'session')} ${isDryRun ? 'would be hidden' : all}`
+    io.stdout(`${sum} in ${formatSite(config)}`)
+    return 0
+  })
+}
+
+/**
+ * Shows the names again that the last run of `hide` hid, and prints each and the total; returns the
+ * exit code 0.
+ */
+export async function undoHide(config: Config, { reason }: UndoOptions, io: Io): Promise<number> {
+  return withHiddenNames(config, async (names) => {
+    const run = lastRun(await names.log())
+    for (const name of run) {
+      if (await names.unhide(name, reason)) io.stdout(`${formatName(name)} is visible again`)
+    }
+    const sum = `${countOf(run.length, 'name')} ${run.length === 1 ? 'is' : 'are'} visible again`
+    io.stdout(`${sum} in ${formatSite(config)}`)
     return 0
   })
 }
@@ -72,10 +103,12 @@ export async function unhide(
   { name, reason }: HideChange,
   io: Io,
 ): Promise<number> {
+  const site = formatSite(config)
   return withHiddenNames(config, async (names) => {
     const text = formatName(name)
     const isShown = await names.unhide(name, reason)
-    io.stdout(isShown ? `${text} is visible again` : `${text} was not hidden`)
+    const meant = isShown ? '' : didYouMean(text, await names.list())
+    io.stdout(`${text} ${isShown ? 'is visible again' : 'was not hidden'} in ${site}${meant}`)
     return 0
   })
 }
@@ -113,18 +146,22 @@ async function withHiddenNames(
   config: Config,
   work: (names: Names) => Promise<number>,
 ): Promise<number> {
+  const startedMs = Date.now()
+  /** One time for all changes of a run, by which they can be undone. */
+  const now = (): number => startedMs
   if (config.database !== undefined) {
     const { withSharedDatabase } = await import('../cluster/shared-database.ts')
     const { sharedHiddenNames } = await import('../cluster/shared-hidden-names.ts')
     return withSharedDatabase(config.database, async (database) =>
-      work(sharedHiddenNames(database, Date.now)),
+      work(sharedHiddenNames(database, now)),
     )
   }
+  requireCatalog(config)
   const path = join(config.data, CATALOG_FILE)
-  const database = openDatabase({ path, mode: 'write', replica: 'follow' })
+  const database = openDatabase({ path, mode: 'join' })
   try {
     if (openReplica(database).state() !== undefined) throw isReplica(config)
-    return await work(createLoggedNames(database, Date.now))
+    return await work(createLoggedNames(database, now))
   } finally {
     database.close()
   }
@@ -133,6 +170,23 @@ async function withHiddenNames(
 /** Its names would be replaced with those of the shared database. */
 function isReplica({ data }: Config): AppError {
   return new AppError('usage', `database: ${data} belongs to a cluster, but none is configured`)
+}
+
+function didYouMean(text: string, names: readonly HiddenName[]): string {
+  const near = findNearNames(text, names.map(formatName))
+  return near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`
+}
+
+/** Which site was changed: where its hidden names are, and its address if that is known. */
+function formatSite({ data, database, server: { publicUrl } }: Config): string {
+  const place = database === undefined ? data : `the database ${hostOf(database)}`
+  return publicUrl === undefined ? place : `${place} (${publicUrl})`
+}
+
+/** Without the password. */
+function hostOf(database: string): string {
+  const { host, pathname } = new URL(database)
+  return host + pathname
 }
 
 function formatName(name: HiddenName): string {

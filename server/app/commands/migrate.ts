@@ -14,13 +14,19 @@ import { addHideLog, hideShared } from '../../postgres/shared-hidden.ts'
 import { sharedNameOf } from '../../replication/follow.ts'
 import { mergeOnce } from '../../replication/merge-activity.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
+import { claimDataFolder } from '../data-folder.ts'
 import type { Io } from '../io.ts'
 import { CATALOG_FILE } from '../library.ts'
 import { withSharedDatabase } from '../cluster/shared-database.ts'
 
-/** Returns the exit code 0. Carries nothing twice when it is repeated. */
+/**
+ * Returns the exit code 0. Carries nothing twice when it is repeated.
+ *
+ * @throws AppError `usage` while a server uses the data folder
+ */
 export async function migrate(config: Config, url: string, io: Io): Promise<number> {
-  return withSharedDatabase(url, async (database) => {
+  using _claim = await claimDataFolder(config, io)
+  return await withSharedDatabase(url, async (database) => {
     const path = join(config.data, CATALOG_FILE)
     const local = openDatabase({ path, mode: 'write', replica: 'follow' })
     try {

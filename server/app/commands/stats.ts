@@ -4,6 +4,7 @@ import { readActivityStats } from '../../analytics/activity-stats.ts'
 import type { ActivityStats, Reach, StatsSpan } from '../../analytics/activity-stats.ts'
 import type { Config } from '../../config/load-config.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
+import { requireCatalog } from '../data-folder.ts'
 import type { Io } from '../io.ts'
 import { printable } from '../../../shared/printable.ts'
 
@@ -34,7 +35,10 @@ export async function stats(
 }
 
 async function readStats({ database, data }: Config, span: StatsSpan): Promise<ActivityStats> {
-  if (database === undefined) return readActivityStats(join(data, ACTIVITY_FILE), span)
+  if (database === undefined) {
+    requireCatalog({ data })
+    return readActivityStats(join(data, ACTIVITY_FILE), span)
+  }
   const { withSharedDatabase } = await import('../cluster/shared-database.ts')
   const { readSharedStats } = await import('../cluster/shared-stats.ts')
   return withSharedDatabase(database, async (shared) => readSharedStats(shared, span))

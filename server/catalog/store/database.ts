@@ -25,9 +25,10 @@ export interface DatabaseOptions {
    */
   path: string
   /**
-   * One process writes (and migrates), any number of processes read. A reader requires the file.
+   * One process writes (and migrates), any number of processes read, or `join` the writer for a
+   * small change. These require the file, migrated by the writer.
    */
-  mode: 'read' | 'write'
+  mode: 'read' | 'write' | 'join'
   /**
    * The role of a writing connection to a replica of a shared database: `scan` adds changes to the
    * outbox, `follow` applies what comes from the database. Default: the catalog is no replica, and
@@ -68,11 +69,12 @@ export function openDatabase({ path, mode, replica }: DatabaseOptions): Database
   const readonly = mode === 'read'
   let sqlite: SqliteDatabase | undefined
   try {
-    if (!readonly) mkdirSync(dirname(path), { recursive: true })
-    sqlite = new Sqlite(path, { readonly, fileMustExist: readonly, timeout: BUSY_TIMEOUT_MS })
+    if (mode === 'write') mkdirSync(dirname(path), { recursive: true })
+    const fileMustExist = mode !== 'write'
+    sqlite = new Sqlite(path, { readonly, fileMustExist, timeout: BUSY_TIMEOUT_MS })
     sqlite.pragma('foreign_keys = ON')
     sqlite.pragma(`cache_size = -${CACHE_KIB}`)
-    if (readonly) checkMigrated(sqlite)
+    if (mode !== 'write') checkMigrated(sqlite)
     else {
       sqlite.pragma('journal_mode = WAL')
       sqlite.pragma('synchronous = NORMAL')

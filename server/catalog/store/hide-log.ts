@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { sessionDay } from '../../../shared/session-day.ts'
 import type { Database } from './database.ts'
-import { createHiddenNames, rowOf } from './hidden.ts'
+import { createHiddenNames, nameOf, rowOf } from './hidden.ts'
 import type { HiddenName, HiddenNames, HiddenRow } from './hidden.ts'
 
 /** One change, as an operator made it. */
@@ -28,6 +28,8 @@ export interface LoggedNames extends Pick<HiddenNames, 'isKnown' | 'list'> {
    * date. Dates that do not begin with a day are not old.
    */
   before(day: string): SessionReference[]
+  /** Names that a misspelt one may have meant: of streamers, or of a known streamer's sessions. */
+  known(name: HiddenName): HiddenName[]
 }
 
 /** @param now milliseconds since 1970 */
@@ -52,7 +54,28 @@ export function createLoggedNames(database: Database, now: () => number): Logged
       const dates = queries.dates.all({}).map(({ date }) => date)
       return queries.sessions.all({ dates: JSON.stringify(datesBefore(dates, day)) })
     },
+    known(name) {
+      const row = rowOf(name)
+      const sessions = row.sessionId === '' ? [] : queries.sessionsOf.all(row)
+      return sessions.length > 0 ? sessions.map(nameOf) : queries.streamers.all({}).map(nameOf)
+    },
   }
+}
+
+/** The names that the last run hid and that nobody has shown since, in the order of the log. */
+export function lastRun(log: readonly HideLogEntry[]): HiddenName[] {
+  const hidden = new Map<string, HideLogEntry>()
+  for (const entry of log) {
+    const key = [entry.streamer, entry.date, entry.sessionId].join('/')
+    if (entry.action === 'hide') hidden.set(key, entry)
+    else hidden.delete(key)
+  }
+  const entries = [...hidden.values()]
+  // All changes of a run have one time.
+  const atMs = entries.reduce((latest, entry) => Math.max(latest, entry.atMs), 0)
+  return entries
+    .filter((entry) => entry.atMs === atMs)
+    .map(({ streamer, date, sessionId }) => nameOf({ streamer, date, sessionId }))
 }
 
 /** Dates of sessions whose day is before another one (ISO 8601). */
@@ -62,6 +85,7 @@ export function datesBefore(dates: readonly string[], day: string): string[] {
 
 function prepareLogQueries(database: Database) {
   return {
+    ...prepareKnownQueries(database),
     add: database.prepare<HideLogEntry>()((kysely, parameter) =>
       kysely.insertInto('hide_log').values({
         at_ms: parameter('atMs'),
@@ -107,6 +131,24 @@ function prepareLogQueries(database: Database) {
         .orderBy('streamers.name')
         .orderBy('recordings.date')
         .orderBy('recordings.session_id'),
+    ),
+  }
+}
+
+function prepareKnownQueries(database: Database) {
+  return {
+    streamers: database.prepare<object>()((kysely) =>
+      kysely
+        .selectFrom('streamers')
+        .select(['name as streamer', sql<string>`''`.as('date'), sql<string>`''`.as('sessionId')]),
+    ),
+    sessionsOf: database.prepare<HiddenRow>()((kysely, parameter) =>
+      kysely
+        .selectFrom('recordings')
+        .innerJoin('streamers', 'streamers.id', 'recordings.streamer_id')
+        .select(['streamers.name as streamer', 'date', 'session_id as sessionId'])
+        .where('streamers.name', '=', parameter('streamer'))
+        .where('listed', '=', 1),
     ),
   }
 }

@@ -173,7 +173,11 @@ export function migrate(sqlite: SqliteDatabase, upTo = steps.length): void {
 export function checkMigrated(sqlite: SqliteDatabase): void {
   const done = migratedTo(sqlite)
   if (done > steps.length) throw madeByNewer()
-  if (done < steps.length) throw new AppError('failed', 'the catalog is not migrated yet')
+  if (done < steps.length)
+    throw new AppError(
+      'failed',
+      'the catalog is not migrated yet: start its server with this release first',
+    )
 }
 
 function migratedTo(sqlite: SqliteDatabase): number {
