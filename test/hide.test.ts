@@ -1,6 +1,6 @@
 // `aftercast hide` with a running server: every URL of hidden content responds 410, and no file
 // changes.
-import { mkdir, readdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { extract } from 'tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -273,7 +273,7 @@ it.each([
 })
 
 describe('a backup', () => {
-  it('restores hidden names, counters and addresses of segments', async () => {
+  it('restores hidden names, counters, addresses of segments and house ads', async () => {
     await run('unhide', 'alice/2026-01-31/1')
     await expect.poll(async () => statusOf(playlistApiPath(session))).toBe(200)
     const before = await textOf(playlistApiPath(session))
@@ -284,6 +284,9 @@ describe('a backup', () => {
     })
     const stats = async (): Promise<string> => (await run('stats', '--json')).stdout
     await expect.poll(stats).toContain('"plays": 1')
+    const ad = path.join('house-ads', 'tea.svg')
+    await mkdir(path.join(library.data, 'house-ads'))
+    await writeFile(path.join(library.data, ad), '<svg/>')
     const archive = path.join(library.folder, 'backup.tar')
     expect(await run('backup', archive)).toMatchObject({ code: 0, stderr: '' })
     expect((await stat(archive)).mode & 0o777).toBe(0o600)
@@ -299,7 +302,9 @@ describe('a backup', () => {
       'analytics.sqlite',
       'catalog.sqlite',
       'hls-secret',
+      'house-ads',
     ])
+    expect(await readFile(path.join(data, ad), 'utf8')).toBe('<svg/>')
     const restored = await startServer({ args: [library.recordings, '--data', data] })
     try {
       const text = async (target: string): Promise<string> =>

@@ -34,7 +34,7 @@ export interface Advertising {
 }
 
 /** Folder for the operator's own house ads, in the data folder. */
-const HOUSE_FOLDER = 'house-ads'
+export const HOUSE_FOLDER = 'house-ads'
 
 interface House {
   ads: HouseAds

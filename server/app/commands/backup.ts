@@ -3,7 +3,8 @@ import Sqlite from 'better-sqlite3'
 import { randomUUID } from 'node:crypto'
 import { chmod, copyFile, link, mkdtemp, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { create } from 'tar'
+import { create, replace } from 'tar'
+import { HOUSE_FOLDER } from '../../ads/advertising.ts'
 import type { Config } from '../../config/load-config.ts'
 import { SECRET_FILE } from '../../delivery/secret.ts'
 import { AppError } from '../../errors.ts'
@@ -33,7 +34,12 @@ export async function backup({ data, database }: Config, file: string, io: Io): 
     try {
       const names = await copyFiles(data, scratch)
       const archive = join(scratch, randomUUID())
-      await create({ cwd: scratch, file: archive, portable: true, strict: true }, names)
+      const options = { file: archive, portable: true, strict: true }
+      await create({ ...options, cwd: scratch }, names)
+      if (await exists(join(data, HOUSE_FOLDER))) {
+        await replace({ ...options, cwd: data }, [HOUSE_FOLDER])
+        names.push(HOUSE_FOLDER)
+      }
       await chmod(archive, 0o600)
       // Unlike a rename, replaces nothing.
       await link(archive, target)
