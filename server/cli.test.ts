@@ -195,6 +195,8 @@ describe('runCommandLine', () => {
 
   it.each([
     [['fly'], "aftercast: unknown command 'fly'\n"],
+    [['srve'], "aftercast: unknown command 'srve' (did you mean serve?)\n"],
+    [['serve', '--prot', '1'], "aftercast: unknown option '--prot' (did you mean --port?)\n"],
     [['serve', '--wings'], "aftercast: unknown option '--wings'\n"],
     [['scan', '--port', '1'], "aftercast: unknown option '--port'\n"],
     [['serve', '--port'], "aftercast: option '--port <number>' argument missing\n"],

@@ -103,11 +103,10 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
     .description('A public web viewer for recorded live-stream sessions.')
     .version(version)
     .exitOverride()
-    .showSuggestionAfterError(false)
     .configureOutput({
       writeOut: (text) => output.stdout(text),
       writeErr: (text) => output.stderr(text),
-      outputError: (text, write) => write(text.replace(/^error: /, 'aftercast: ')),
+      outputError: (text, write) => write(formatError(text)),
     })
   addServe(program).action(async (folder: string | undefined, options: LibraryOptions) =>
     conclude(await actions.serve(inputOf(folder, options))),
@@ -157,6 +156,11 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
     conclude(await actions.backup(inputOf(undefined, options), file)),
   )
   return program
+}
+
+/** One line; commander puts its suggestion into a second one. */
+function formatError(text: string): string {
+  return text.replace(/^error: /, 'aftercast: ').replace('\n(Did', ' (did')
 }
 
 interface LibraryOptions {

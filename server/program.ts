@@ -1,12 +1,13 @@
 // The program without its process: runs a command with the configuration of its surroundings, and
 // maps failures to exit codes.
+import cluster from 'node:cluster'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { inspect } from 'node:util'
 import { inOneLine } from '../shared/printable.ts'
 import type { Io } from './app/io.ts'
 import { runCommandLine, type CommandActions, type CommandInput } from './cli.ts'
-import { loadConfig, type Config } from './config/load-config.ts'
+import { findWarnings, loadConfig, type Config } from './config/load-config.ts'
 import { readConfigFile } from './config/read-config-file.ts'
 import { isAppError } from './errors.ts'
 
@@ -112,11 +113,16 @@ function createHideActions(
 
 async function readConfiguration(
   { flags, configFile }: CommandInput,
-  { environment, workingFolder }: Surroundings,
+  { environment, workingFolder, io }: Surroundings,
 ): Promise<Config> {
   const file = await readConfigFile({ named: configFile, workingFolder })
   const cpuCount = availableParallelism()
-  return loadConfig({ flags, environment, file, workingFolder, cpuCount })
+  const sources = { flags, environment, file, workingFolder, cpuCount }
+  const config = loadConfig(sources)
+  // The primary process has printed them.
+  const warnings = cluster.isWorker ? [] : findWarnings(sources, config)
+  for (const line of warnings) io.stderr(`aftercast: warning: ${line}`)
+  return config
 }
 
 /** One line with the stack and causes of an error that is not a failure of the closed list. */

@@ -305,6 +305,20 @@ describe('invalid arguments and configuration exit with 2 and one line', () => {
   })
 })
 
+describe('settings without an effect', () => {
+  it('are warned about in one line each, and the command runs', async () => {
+    const { code, stderr } = await run(['scan', ...library.args], {
+      AFTERCAST_LAYUOT: 'obs',
+      AFTERCAST_OPERATOR_TOKEN: 'sixteen characters or more',
+    })
+    expect(code).toBe(0)
+    expect(stderr).toBe(
+      'aftercast: warning: AFTERCAST_LAYUOT: unknown variable (did you mean AFTERCAST_LAYOUT?)\n' +
+        'aftercast: warning: server.operatorToken: has no effect without server.metrics, the listener of /operator\n',
+    )
+  })
+})
+
 describe('work', () => {
   it.each([
     [{}, 'database: '],

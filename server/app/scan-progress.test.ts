@@ -1,4 +1,4 @@
-// Progress in the log: few lines, right numbers, and none for recordings that grow.
+// Progress in the log: few lines, right numbers, and none for growing recordings.
 import { expect, it } from 'vitest'
 import { createProgressDisplay, followFirstScan } from './scan-progress.ts'
 
@@ -47,5 +47,5 @@ it('is complete after the walk where nothing is new', async () => {
   const { scan } = createTestScan()
   scan.update({ found: 2, done: 0, total: 0 })
   scan.walked()
-  await scan.indexed
+  await expect(scan.indexed).resolves.toBeUndefined()
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isAppError } from '../errors.ts'
-import { loadConfig, type ConfigSources } from './load-config.ts'
+import { findWarnings, loadConfig, type ConfigSources } from './load-config.ts'
 import { listConfigOptions } from './options.ts'
 import { readConfigFile } from './read-config-file.ts'
 
@@ -164,8 +164,86 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...none, environment: { PORT: '' } }).server.port).toBe(8080)
   })
 
+  it.each([
+    [{ server: { prot: 80 } }, 'server.prot: unknown key (did you mean server.port?)'],
+    [{ sever: { port: 80 } }, 'sever: unknown key (did you mean server?)'],
+    [{ port: 80 }, 'port: unknown key (did you mean server.port?)'],
+    [{ 'server.port': 80 }, 'server.port: unknown key: write { "server": { "port": … } }'],
+    [
+      { ads: { 'zones.video': '1' } },
+      'ads.zones.video: unknown key: write { "zones": { "video": … } }',
+    ],
+    [{ ['x'.repeat(1000)]: 1 }, `${'x'.repeat(1000)}: unknown key`],
+    [{ server: 80 }, 'server: must be an object: { … }'],
+    [
+      { server: { corsOrigins: ['https://a.example', 'b'] } },
+      'server.corsOrigins.1 (from aftercast.config.json): must be an origin such as https://a.example, or *',
+    ],
+    [
+      { analytics: { plausible: { domain: '' } } },
+      'analytics.plausible.domain (from aftercast.config.json): must not be empty',
+    ],
+    ...['http://a.example', 'a.example', 7].map((host): [object, string] => [
+      { ads: { hosts: { a: host } } },
+      'ads.hosts.a (from aftercast.config.json): must be "https://a.example", or { "url": "http://…", "allowPrivate": true } for a host in a private network',
+    ]),
+    [
+      { server: { metrics: '127.0.0.1:99999' } },
+      'server.metrics (from aftercast.config.json): must be host:port, such as 127.0.0.1:9090',
+    ],
+  ])('explains what is wrong with %j', (value, message) => {
+    expect(messageOf({ file: fileOf(value) })).toBe(message)
+  })
+
+  it.each([
+    [
+      { AFTERCAST_LAYUOT: 'obs' },
+      'AFTERCAST_LAYUOT: unknown variable (did you mean AFTERCAST_LAYOUT?)',
+    ],
+    [{ AFTERCAST_PORT: '80' }, 'AFTERCAST_PORT: unknown variable (did you mean PORT?)'],
+    [
+      { AFTERCAST_DATABASE: 'x' },
+      'AFTERCAST_DATABASE: unknown variable (did you mean AFTERCAST_DATABASE_URL?)',
+    ],
+    [
+      { AFTERCAST_SERVER_BASE_PATH: '/tv' },
+      'AFTERCAST_SERVER_BASE_PATH: unknown variable (did you mean AFTERCAST_BASE_PATH?)',
+    ],
+    [
+      { AFTERCAST_ADS_VAST_URL: 'x' },
+      'AFTERCAST_ADS_VAST_URL: unknown variable: set ads.vastUrl in the configuration file',
+    ],
+    [{ AFTERCAST_FLUX_CAPACITOR: '1' }, 'AFTERCAST_FLUX_CAPACITOR: unknown variable'],
+    [
+      { AFTERCAST_OPERATOR_TOKEN: 'sixteen characters' },
+      'server.operatorToken: has no effect without server.metrics, the listener of /operator',
+    ],
+    [{ AFTERCAST_CLUSTER_JOBS: 'false' }, 'cluster.jobs: has no effect without database'],
+    [
+      { AFTERCAST_S3_PATH_STYLE: 'true' },
+      's3.pathStyle: has no effect without recordings or artifacts in s3://bucket/prefix',
+    ],
+  ])('warns about %j', (environment, warning) => {
+    const sources = { ...none, environment }
+    expect(findWarnings(sources, loadConfig(sources))).toEqual([warning])
+  })
+
+  it('warns about ads without a provider, and about nothing that has an effect', () => {
+    const warningsOf = (ads: object) => {
+      const sources = { ...none, file: fileOf({ recordings: '/srv', ads }) }
+      return findWarnings(sources, loadConfig(sources))
+    }
+    const network = { vastUrl: 'https://v.example/{zone}', insClass: 'a' }
+    const missing = 'has no effect without ads.provider: network'
+    expect(warningsOf(network)).toEqual([`ads.vastUrl: ${missing}`, `ads.insClass: ${missing}`])
+    expect(warningsOf({ ...network, provider: 'network', fill: 'frame' })).toEqual([])
+    expect(warningsOf({ provider: 'house', zones: { video: '1' } })).toEqual([])
+    expect(warningsOf({ zones: { video: '1' } })).toEqual([
+      'ads.zones.video: has no effect without ads.provider',
+    ])
+  })
+
   it('names an unknown key by its full path', () => {
-    expect(messageOf({ file: fileOf({ server: { prot: 80 } }) })).toBe('server.prot: unknown key')
     expect(messageOf({ file: fileOf({ ads: { zones: { top: 'x' } } }) })).toBe(
       'ads.zones.top: unknown key',
     )

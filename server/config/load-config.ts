@@ -6,8 +6,10 @@ import { AppError } from '../errors.ts'
 import { findAdProblems } from './ad-problems.ts'
 import type { Problem } from './ad-problems.ts'
 import { findBasePathProblems } from './base-path.ts'
+import { findIneffective } from './ineffective.ts'
 import { listConfigOptions, type ConfigOption } from './options.ts'
 import { configSchema } from './schema.ts'
+import { describeUnknownKey, findUnknownVariables } from './unknown-names.ts'
 
 /** The whole configuration. Paths are absolute; `recordings` is absent for the demo library. */
 export type Config = DeepReadonly<
@@ -39,19 +41,34 @@ export interface ConfigSources {
 
 /** @throws AppError `usage` with one line that names every invalid key */
 export function loadConfig(sources: ConfigSources): Config {
-  const options = listConfigOptions()
-  const given = [
-    ...givenByFile(sources.file, options),
-    ...options.flatMap((option) => givenByText(option, sources)),
-  ]
+  const given = listGiven(sources)
   const raw = startValue(sources.file)
   for (const { key, value } of given) setAt(raw, key.split('.'), value)
-  const parsed = configSchema.safeParse(raw)
+  const parsed = configSchema.safeParse(raw, { error: describeIssue })
   if (!parsed.success) throw usageError(parsed.error.issues.flatMap(problemsOf), given)
   const { ads, server } = parsed.data
   const problems = [...findAdProblems(ads), ...findBasePathProblems(server)]
   if (problems.length > 0) throw usageError(problems, given)
   return finish(parsed.data, sources)
+}
+
+/**
+ * Lines about variables that do not exist, and about settings without an effect.
+ *
+ * @param config what `loadConfig` made of the same sources
+ */
+export function findWarnings(sources: ConfigSources, config: Config): string[] {
+  const keys = new Set(listGiven(sources).map(({ key }) => key))
+  return [...findUnknownVariables(sources.environment), ...findIneffective(config, keys)]
+}
+
+/** Every value that was set, in order of precedence: the last one of a key wins. */
+function listGiven(sources: ConfigSources): Given[] {
+  const options = listConfigOptions()
+  return [
+    ...givenByFile(sources.file, options),
+    ...options.flatMap((option) => givenByText(option, sources)),
+  ]
 }
 
 interface Given {
@@ -140,13 +157,25 @@ function problemsOf(issue: z.core.$ZodIssue): Problem[] {
   const parts = issue.path.map(String)
   if (issue.code !== 'unrecognized_keys')
     return [{ key: parts.join('.') || 'the configuration', message: issue.message }]
-  return issue.keys.map((name) => ({ key: [...parts, name].join('.'), message: 'unknown key' }))
+  return issue.keys.map((name) => ({
+    key: [...parts, name].join('.'),
+    message: describeUnknownKey(parts, name),
+  }))
+}
+
+/** For issues whose schema has no message of its own. */
+function describeIssue({ code, ...issue }: z.core.$ZodRawIssue): string | undefined {
+  if (code === 'invalid_type' && 'expected' in issue) {
+    const isObject = issue.expected === 'object' || issue.expected === 'record'
+    return isObject ? 'must be an object: { … }' : `must be a ${String(issue.expected)}`
+  }
+  return code === 'too_small' ? 'must not be empty' : undefined
 }
 
 /** One line that names every invalid key and the source of its value. */
 function usageError(problems: Problem[], given: Given[]): AppError {
   const lines = problems.map(({ key, message }) => {
-    const origin = given.findLast((entry) => entry.key === key)?.origin
+    const origin = given.findLast((entry) => `${key}.`.startsWith(`${entry.key}.`))?.origin
     return origin === undefined ? `${key}: ${message}` : `${key} (from ${origin}): ${message}`
   })
   return new AppError('usage', [...new Set(lines)].join('; '))

@@ -40,9 +40,11 @@ const origin = string('must be an origin such as https://a.example, or *').refin
   error: 'must be an origin such as https://a.example, or *',
 })
 
-const hostAndPort = string('must be host:port').regex(/^(?:\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i, {
-  error: 'must be host:port, such as 127.0.0.1:9090',
-})
+const hostAndPortError = 'must be host:port, such as 127.0.0.1:9090'
+
+const hostAndPort = string(hostAndPortError)
+  .regex(/^(?:\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i, hostAndPortError)
+  .refine((value) => URL.canParse(`http://${value}`), hostAndPortError)
 
 const hostName = string('must be a host name without a port').regex(/^[\w.-]{1,253}$/, {
   error: 'must be a host name without a port',
@@ -60,13 +62,17 @@ const trustedProxies = z.unknown().transform((value, context): TrustedProxies =>
   return false
 })
 
+const adHostError =
+  'must be "https://a.example", or { "url": "http://…", "allowPrivate": true } ' +
+  'for a host in a private network'
+
 /** An ad host: a URL, or an object whose `allowPrivate` permits a private address. */
 const adHost = z.union(
   [
-    httpUrl.refine((url) => url.startsWith('https:')),
+    string(adHostError).refine((url) => isHttpUrl(url) && /^https:/i.test(url), adHostError),
     z.strictObject({ url: httpUrl, allowPrivate: z.boolean().default(false) }),
   ],
-  { error: 'must be "https://a.example" or { "url": "http://…", "allowPrivate": true }' },
+  { error: adHostError },
 )
 
 const serverSection = z.strictObject({
