@@ -29,6 +29,7 @@ import { Sidecars } from '../metadata/sidecars.ts'
 import type { SidecarsOptions } from '../metadata/sidecars.ts'
 import { createMediaReaders } from '../media/readers.ts'
 import { withRecordedPlaylists } from '../media/recorded/recorded-storage.ts'
+import type { RecordedStorage } from '../media/recorded/recorded-storage.ts'
 import { createAudioTranscoder } from '../audio/audio-transcoder.ts'
 import { createStorage } from '../storage/create-storage.ts'
 import { FolderThread } from '../storage/folder/folder-thread.ts'
@@ -117,7 +118,8 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     logger.warn({ err: error }, 'an index could not be stored')
   const admission = createAdmission()
   const gate = admission.index
-  const indexes = createIndexStore(config, { mode, thread, gate, artifacts, onWriteError })
+  const sources = { mode, storage, thread, gate, artifacts, onWriteError }
+  const indexes = createIndexStore(config, sources)
   const { transcoder, ...decoders } = openDecoders(logger)
   const partFolders = new PartFolders(storage)
   const sessions = new SessionOpener({
@@ -136,11 +138,8 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     signal,
   })
   return {
-    name: locationName(location),
-    location: formatLocation(location),
+    ...describeLocation(location),
     storage,
-    ...(location.kind === 's3' && { rescanSeconds: OBJECT_RESCAN_SECONDS }),
-    inspectionsAtOnce: location.kind === 's3' ? OBJECT_INSPECTIONS : 1,
     database,
     catalog: createCatalog(database),
     indexes,
@@ -163,6 +162,15 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
       await folderThread.close()
       database.close()
     },
+  }
+}
+
+function describeLocation(location: StorageLocation) {
+  return {
+    name: locationName(location),
+    location: formatLocation(location),
+    ...(location.kind === 's3' && { rescanSeconds: OBJECT_RESCAN_SECONDS }),
+    inspectionsAtOnce: location.kind === 's3' ? OBJECT_INSPECTIONS : 1,
   }
 }
 
@@ -203,6 +211,7 @@ async function readHlsSettings(
 
 interface IndexSources {
   mode: LibraryOptions['mode']
+  storage: RecordedStorage
   thread: IndexThread
   gate: Gate
   artifacts: SharedArtifacts | undefined
@@ -211,7 +220,7 @@ interface IndexSources {
 
 function createIndexStore(
   { data, library: { settleSeconds }, server: { workers } }: Config,
-  { mode, thread, gate, artifacts, onWriteError }: IndexSources,
+  { mode, storage, thread, gate, artifacts, onWriteError }: IndexSources,
 ): IndexStore {
   const finalSeconds = Math.max(settleSeconds, SHARED_AFTER_SECONDS)
   return new IndexStore({
@@ -219,7 +228,9 @@ function createIndexStore(
     access: mode === 'private' ? 'read' : 'write',
     maxMemoryBytes: mode === 'write' && workers > 1 ? SCANNER_INDEX_BYTES : undefined,
     inspect: async (path, signal, previous) =>
-      gate.run(async () => thread.inspect(path, signal, previous), signal),
+      storage.withRanges(path, async (ranges) =>
+        gate.run(async () => thread.inspect(path, signal, { previous, ranges }), signal),
+      ),
     isSettled: (stat) => isSettled(stat, settleSeconds, Date.now()),
     shared: artifacts && {
       artifacts,

@@ -99,6 +99,22 @@ export function rangeAt({ table, first, count }: RangeList, index: number): File
   return { ...range, decryption: { key: Buffer.from(key, 'hex'), iv: Buffer.from(iv, 'hex') } }
 }
 
+/** The same list in a table of its own, without the ranges of other lists. */
+export function separateRanges({ table, first, count, stat }: RangeList): RangeList {
+  const { folder } = table
+  const end = first + count
+  const textStart = first === 0 ? 0 : (table.ends[first - 1] ?? 0)
+  const text = table.text.slice(textStart, table.ends[end - 1])
+  const ends = table.ends.slice(first, end).map((at) => at - textStart)
+  const starts = table.starts.slice(first, end)
+  return { table: { folder, text, ends, starts }, first: 0, count, stat }
+}
+
+/** The buffers of a table, which can be transferred to another thread. */
+export function tableBuffers({ text, ends, starts }: RangeTable): ArrayBuffer[] {
+  return [text.buffer, ends.buffer, starts.buffer]
+}
+
 /** Position of the range's first byte. */
 export function startOf({ table, first }: RangeList, index: number): number {
   return table.starts[first + index] ?? 0

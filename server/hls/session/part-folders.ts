@@ -30,13 +30,15 @@ type Contents =
   /** Equal listings have equal fingerprints. */
   | { kind: 'parts'; fingerprint: string; parts: readonly PartFile[] }
 
+type PartStorage = Omit<RecordedStorage, 'withRanges'>
+
 interface Listing {
   contents: Contents
   listedMs: number
 }
 
 export class PartFolders {
-  readonly #storage: RecordedStorage
+  readonly #storage: PartStorage
   readonly #now: () => number
   readonly #listings = new LRUCache<string, Listing>({
     maxSize: MAX_CACHED_PARTS,
@@ -45,7 +47,7 @@ export class PartFolders {
   readonly #inFlight = new Map<string, Promise<readonly PartFile[]>>()
 
   /** @param now milliseconds of a monotonic clock */
-  constructor(storage: RecordedStorage, now = () => performance.now()) {
+  constructor(storage: PartStorage, now = () => performance.now()) {
     this.#storage = storage
     this.#now = now
   }

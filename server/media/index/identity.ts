@@ -2,12 +2,12 @@
 // never of its name or time.
 import { createHash } from 'node:crypto'
 import type { Hash } from 'node:crypto'
-import { readExactly } from '../../storage/read-exactly.ts'
+import { fillExactly, readExactly } from '../../storage/read-exactly.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import type { MediaIndex } from '../media-index.ts'
 
 /** Up to this size all bytes are hashed, in less time than opening the file takes on a disk. */
-const MAX_WHOLE_BYTES = 16 * 1024 * 1024
+export const MAX_WHOLE_BYTES = 16 * 1024 * 1024
 const CHUNK_BYTES = 1024 * 1024
 const EDGE_BYTES = 64 * 1024
 const SAMPLE_BYTES = 4 * 1024
@@ -54,9 +54,11 @@ function canonical(value: unknown): unknown {
 
 async function hashWhole(file: OpenFile, hash: Hash): Promise<void> {
   const { sizeBytes } = file.stat
+  const memory = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, sizeBytes))
   for (let position = 0; position < sizeBytes; position += CHUNK_BYTES) {
-    const length = Math.min(CHUNK_BYTES, sizeBytes - position)
-    hash.update(await readExactly(file, position, length))
+    const chunk = memory.subarray(0, sizeBytes - position)
+    await fillExactly(file, chunk, position)
+    hash.update(chunk)
   }
 }
 

@@ -3,14 +3,15 @@
 import { Worker } from 'node:worker_threads'
 import { AppError, UnplayableError } from '../../errors.ts'
 import type { UnplayableReason } from '../../problem.ts'
+import { separateRanges, tableBuffers } from '../../storage/range-list.ts'
 import type { StorageLocation } from '../../storage/storage-location.ts'
 import type { RecordedList } from '../recorded/read-recorded-folder.ts'
-import type { inspectRecording, KnownRecording } from './inspect-recording.ts'
+import type { InspectionFacts, inspectRecording } from './inspect-recording.ts'
 import type { ReadSubtitles, SubtitleFile } from './read-subtitles.ts'
 import type { RecordedChapters } from './recorded-chapters.ts'
 
 export type ThreadRequest =
-  | { kind: 'inspect'; id: number; path: string; previous: KnownRecording | undefined }
+  | ({ kind: 'inspect'; id: number; path: string } & InspectionFacts)
   | { kind: 'playlist'; id: number; path: string; known: string | undefined }
   | { kind: 'chapters'; id: number; path: string }
   | { kind: 'subtitles'; id: number; file: SubtitleFile }
@@ -55,14 +56,13 @@ export class IndexThread {
   }
 
   /**
-   * @param previous the inspection of the recording when it was shorter
-   * @throws AppError `not_found` (the file is gone), `failed` or `busy` (it cannot be read), or the
-   *   signal's reason
+   * @throws AppError `not_found` (the file is gone), `gone` (a segment was replaced), `failed` or
+   *   `busy` (it cannot be read), or the signal's reason
    */
   async inspect(
     path: string,
     signal: AbortSignal,
-    previous?: KnownRecording,
+    { previous, ranges }: InspectionFacts = {},
   ): Promise<ThreadResult> {
     signal.throwIfAborted()
     const id = (this.#lastId += 1)
@@ -71,7 +71,8 @@ export class IndexThread {
     }
     signal.addEventListener('abort', abort, { once: true })
     try {
-      const outcome = await this.#run({ kind: 'inspect', id, path, previous })
+      const own = ranges && separateRanges(ranges)
+      const outcome = await this.#run({ kind: 'inspect', id, path, previous, ranges: own })
       if (outcome.kind === 'inspection') return outcome.result
       throw new AppError('failed', 'the recording was not inspected')
     } finally {
@@ -137,7 +138,8 @@ export class IndexThread {
   }
 
   #post(worker: Worker, request: ThreadRequest): void {
-    worker.postMessage(request)
+    const ranges = request.kind === 'inspect' ? request.ranges : undefined
+    worker.postMessage(request, ranges === undefined ? [] : tableBuffers(ranges.table))
   }
 
   #start(): Worker {
@@ -187,6 +189,7 @@ function restoreError({
 }): Error {
   const cause = new Error(message)
   cause.stack = stack
-  if (code === 'not_found' || code === 'busy') return new AppError(code, message, { cause })
+  if (code === 'not_found' || code === 'gone' || code === 'busy')
+    return new AppError(code, message, { cause })
   return new AppError('failed', 'the recording could not be read', { cause })
 }

@@ -1,16 +1,18 @@
 // The program of the index thread (see index-thread.ts), so that a long scan does not block
 // requests.
 import { parentPort, workerData } from 'node:worker_threads'
+import { BufferedFiles } from '../../storage/buffered-files.ts'
 import { createStorage } from '../../storage/create-storage.ts'
+import { tableBuffers } from '../../storage/range-list.ts'
 import type { StorageLocation } from '../../storage/storage-location.ts'
 import { UnplayableError } from '../../errors.ts'
+import { MAX_WHOLE_BYTES } from './identity.ts'
 import { inspectRecording } from './inspect-recording.ts'
 import { readSubtitles } from './read-subtitles.ts'
 import { readRecordedChapters } from './recorded-chapters.ts'
 import type { ThreadOutcome, ThreadReply, ThreadRequest } from './index-thread.ts'
 import { createMediaReaders } from '../readers.ts'
 import { RecordedFolders } from '../recorded/read-recorded-folder.ts'
-import { withRecordedPlaylists } from '../recorded/recorded-storage.ts'
 
 /** Enough for the windows of all readers at once. */
 const CACHE_BYTES = 32 * 1024 * 1024
@@ -22,6 +24,10 @@ const { location }: { location: StorageLocation } = workerData
 const files = await createStorage(location, { cacheBytes: CACHE_BYTES })
 const recordedFolders = new RecordedFolders(files)
 const readers = createMediaReaders()
+const buffered = new BufferedFiles({
+  maxFileBytes: MAX_WHOLE_BYTES,
+  maxTotalBytes: 4 * MAX_WHOLE_BYTES,
+})
 const running = new Map<number, AbortController>()
 
 port.on('message', (request: ThreadRequest) => {
@@ -58,16 +64,14 @@ async function inspect({
   id,
   path,
   previous,
+  ranges,
 }: Extract<ThreadRequest, { kind: 'inspect' }>): Promise<ThreadOutcome> {
   const controller = new AbortController()
   running.set(id, controller)
-  // With a cache of its own: the request is for the files as they are now.
-  const storage = withRecordedPlaylists(files, {
-    read: async (playlist, known) => recordedFolders.read(playlist, known),
-  })
   try {
     const { signal } = controller
-    const result = await inspectRecording(path, { storage, readers, signal, previous })
+    const context = { storage: files, readers, signal, buffered }
+    const result = await inspectRecording(path, { ...context, previous, ranges })
     return { kind: 'inspection', result }
   } finally {
     running.delete(id)
@@ -91,7 +95,7 @@ function buffersOf(reply: ThreadReply): ArrayBuffer[] {
   if (reply.status === 'failed' || reply.outcome.kind !== 'playlist') return []
   const { list } = reply.outcome
   const table = list === 'unchanged' ? undefined : list.runs[0]?.ranges.table
-  return table === undefined ? [] : [table.text.buffer, table.ends.buffer, table.starts.buffer]
+  return table === undefined ? [] : tableBuffers(table)
 }
 
 function describeError(error: unknown): { message: string; stack: string; code: string } {

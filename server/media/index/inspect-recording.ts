@@ -1,6 +1,9 @@
 // Inspects a recording: reads its index and its identity.
 import { UnplayableError } from '../../errors.ts'
 import type { UnplayableReason } from '../../problem.ts'
+import type { BufferedFiles } from '../../storage/buffered-files.ts'
+import { openConcatenated } from '../../storage/concatenated-file.ts'
+import type { RangeList } from '../../storage/range-list.ts'
 import type { FileStat, OpenFile, Storage } from '../../storage/storage.ts'
 import { isContinued, readGrowthMark } from './growth-mark.ts'
 import type { GrowthMark } from './growth-mark.ts'
@@ -28,12 +31,20 @@ export interface KnownRecording {
   mark: GrowthMark
 }
 
-export interface InspectionOptions {
+/** What is known about a recording before its inspection. */
+export interface InspectionFacts {
+  /** If the file continues it, only appended bytes are read. */
+  previous?: KnownRecording | undefined
+  /** Of a run of a recorder's playlist: its segments, which are not listed again. */
+  ranges?: RangeList | undefined
+}
+
+export interface InspectionOptions extends InspectionFacts {
   storage: Storage
   readers: MediaReaders
   signal: AbortSignal
-  /** If the file continues it, only appended bytes are read. */
-  previous?: KnownRecording | undefined
+  /** Reads small recordings once. Default: indexing and hashing read their bytes separately. */
+  buffered?: BufferedFiles
 }
 
 /**
@@ -42,11 +53,15 @@ export interface InspectionOptions {
  */
 export async function inspectRecording(
   path: string,
-  { storage, ...options }: InspectionOptions,
+  { storage, ranges, buffered, ...options }: InspectionOptions,
 ): Promise<{ inspection: Inspection; stat: FileStat }> {
-  const file = await storage.open(path, { signal: options.signal })
+  const { signal } = options
+  const file =
+    ranges === undefined ? await storage.open(path, { signal }) : openConcatenated(storage, ranges)
+  const inspect = async (readable: OpenFile): Promise<Inspection> => inspectFile(readable, options)
   try {
-    return { inspection: await inspectFile(file, options), stat: file.stat }
+    const inspection = await (buffered?.use(file, inspect) ?? inspect(file))
+    return { inspection, stat: file.stat }
   } finally {
     await file.close()
   }
@@ -54,7 +69,7 @@ export async function inspectRecording(
 
 async function inspectFile(
   file: OpenFile,
-  { readers, signal, previous }: Omit<InspectionOptions, 'storage'>,
+  { readers, signal, previous }: Pick<InspectionOptions, 'readers' | 'signal' | 'previous'>,
 ): Promise<Inspection> {
   try {
     if (previous !== undefined && (await isContinued(file, previous.mark))) {

@@ -16,6 +16,14 @@ export interface RecordedStorage extends Storage {
    * @throws AppError `not_found` if there is no playlist, `unplayable` with the reason
    */
   listRuns(path: string): Promise<readonly RecordedFile[]>
+  /**
+   * Calls `work` with the ranges of the run at `path`, which is undefined for another file. If
+   * `work` rejects because a segment was replaced, the playlist is read again on the next request.
+   */
+  withRanges<Value>(
+    path: string,
+    work: (ranges: RangeList | undefined) => Promise<Value>,
+  ): Promise<Value>
 }
 
 /** No real file can have this path, because its parent is a file. */
@@ -37,15 +45,18 @@ export function withRecordedPlaylists(
   }
 
   /** A segment that was replaced is read again on the next request. */
-  function evictOnChange(playlist: string, file: OpenFile): OpenFile {
-    const read = async <Value>(reading: Promise<Value>): Promise<Value> => {
-      try {
-        return await reading
-      } catch (error) {
-        if (isAppError(error, 'gone', 'not_found')) lists.evict(playlist)
-        throw error
-      }
+  async function evictIfGone<Value>(playlist: string, reading: Promise<Value>): Promise<Value> {
+    try {
+      return await reading
+    } catch (error) {
+      if (isAppError(error, 'gone', 'not_found')) lists.evict(playlist)
+      throw error
     }
+  }
+
+  function evictOnChange(playlist: string, file: OpenFile): OpenFile {
+    const read = async <Value>(reading: Promise<Value>): Promise<Value> =>
+      evictIfGone(playlist, reading)
     return {
       stat: file.stat,
       read: async (buffer, position) => read(file.read(buffer, position)),
@@ -69,6 +80,11 @@ export function withRecordedPlaylists(
       return evictOnChange(run.playlist, openConcatenated(storage, await rangesAt(run)))
     },
     listRuns: async (path) => (await lists.find(path, 'recent')).files,
+    async withRanges(path, work) {
+      const run = parseRunPath(path)
+      if (run === undefined) return work(undefined)
+      return evictIfGone(run.playlist, work(await rangesAt(run)))
+    },
   }
 }
 
