@@ -23,6 +23,7 @@ import type { HlsSettings } from '../delivery/encryption.ts'
 import { readOrCreateSecret } from '../delivery/secret.ts'
 import { TranscodedAudio } from '../hls/segment/transcoded-audio.ts'
 import { IndexStore } from '../media/index/index-store.ts'
+import type { IndexStoreOptions } from '../media/index/index-store.ts'
 import { IndexThread } from '../media/index/index-thread.ts'
 import { ContainerChapters } from '../metadata/container-chapters.ts'
 import { Sidecars } from '../metadata/sidecars.ts'
@@ -98,13 +99,15 @@ export interface LibraryOptions {
    * temporary catalog, and indexes that are only read.
    */
   mode: 'read' | 'write' | 'private'
+  /** As in `IndexStoreOptions`. */
+  awaitIndex?: IndexStoreOptions['awaitIndex']
   logger: Logger
   signal: AbortSignal
 }
 
 /** @throws AppError `failed` if the data folder or the catalog is unusable */
 export async function openLibrary(options: LibraryOptions): Promise<Library> {
-  const { config, location, artifacts, mode, logger, signal } = options
+  const { config, location, artifacts, mode, awaitIndex, logger, signal } = options
   const folderThread = new FolderThread()
   const files = await createStorage(location, { onSkipped: logSkipped(logger), folderThread })
   const thread = new IndexThread(location)
@@ -118,7 +121,7 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     logger.warn({ err: error }, 'an index could not be stored')
   const admission = createAdmission()
   const gate = admission.index
-  const sources = { mode, storage, thread, gate, artifacts, onWriteError }
+  const sources = { mode, awaitIndex, storage, thread, gate, artifacts, onWriteError }
   const indexes = createIndexStore(config, sources)
   const { transcoder, ...decoders } = openDecoders(logger)
   const partFolders = new PartFolders(storage)
@@ -209,8 +212,7 @@ async function readHlsSettings(
   return { segmentSeconds, encryption, secret: hls.secret ?? (await read()) }
 }
 
-interface IndexSources {
-  mode: LibraryOptions['mode']
+interface IndexSources extends Pick<LibraryOptions, 'mode' | 'awaitIndex'> {
   storage: RecordedStorage
   thread: IndexThread
   gate: Gate
@@ -220,7 +222,7 @@ interface IndexSources {
 
 function createIndexStore(
   { data, library: { settleSeconds }, server: { workers } }: Config,
-  { mode, storage, thread, gate, artifacts, onWriteError }: IndexSources,
+  { mode, awaitIndex, storage, thread, gate, artifacts, onWriteError }: IndexSources,
 ): IndexStore {
   const finalSeconds = Math.max(settleSeconds, SHARED_AFTER_SECONDS)
   return new IndexStore({
@@ -231,6 +233,7 @@ function createIndexStore(
       storage.withRanges(path, async (ranges) =>
         gate.run(async () => thread.inspect(path, signal, { previous, ranges }), signal),
       ),
+    awaitIndex,
     isSettled: (stat) => isSettled(stat, settleSeconds, Date.now()),
     shared: artifacts && {
       artifacts,

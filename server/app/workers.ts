@@ -5,6 +5,7 @@ import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { AppError, isAppError } from '../errors.ts'
 import { countForWorkers } from './activity-limit.ts'
+import { indexForWorker } from './index-requests.ts'
 import { readRequested, reportToPrimary } from './requested-sessions.ts'
 import type { OnRequested } from './requested-sessions.ts'
 import type { Serving } from './serving.ts'
@@ -38,7 +39,7 @@ type StartMessage = { url: string } | { failure: string }
  * @throws AppError `failed` if the first report of a worker is a failure; all have exited then
  */
 export async function startWorkers(
-  { config, io, logger }: Serving,
+  { config, io, logger, library }: Serving,
   onRequested: OnRequested,
 ): Promise<Workers> {
   if (config.analytics.firstParty) countForWorkers()
@@ -55,6 +56,7 @@ export async function startWorkers(
       else if (report?.status === 'failed') firstUrl.reject(new AppError('failed', report.reason))
       const requested = readRequested(message)
       if (requested !== undefined) onRequested(requested)
+      void indexForWorker(worker, message, { library, signal: io.signal })
     })
     return worker
   }

@@ -13,6 +13,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { NodeJobs } from '../cluster/node-jobs.ts'
 import type { Io } from '../io.ts'
 import { openSharedArtifacts } from '../artifacts.ts'
+import { awaitIndexOfPrimary } from '../index-requests.ts'
 import { openLibrary } from '../library.ts'
 import { createLog } from '../../log/logger.ts'
 import type { MetricsListener } from '../metrics.ts'
@@ -85,7 +86,9 @@ async function runNode(
   const joined = isWorker ? undefined : await joinCluster(config, logger, io)
   const mode = isWorker ? 'read' : 'write'
   const { signal } = io
-  const opening = openLibrary({ config, location, artifacts, mode, logger, signal })
+  const awaitIndex = cluster.worker && awaitIndexOfPrimary(cluster.worker)
+  const opened = { config, location, artifacts, mode, awaitIndex, logger, signal } as const
+  const opening = openLibrary(opened)
   const library = await opening.catch(async (error: unknown) => {
     await joined?.close()
     throw error

@@ -27,6 +27,11 @@ export interface IndexStoreOptions {
   /** Limit of the memory cache; default 64 MiB. */
   maxMemoryBytes?: number | undefined
   inspect(path: string, signal: AbortSignal, previous?: KnownRecording): Promise<ThreadResult>
+  /**
+   * Waits until the process that indexes has stored the index of a recording; also resolves if it
+   * cannot. Default: this process indexes.
+   */
+  awaitIndex?: ((path: string, signal: AbortSignal) => Promise<void>) | undefined
   /** Whether a recording has been unchanged for long enough to be finished. */
   isSettled(stat: FileStat): boolean
   /** Called if an index file could not be written; the inspection is served anyway. */
@@ -120,13 +125,19 @@ export class IndexStore {
   }
 
   async #load(path: string, stat: FileStat, signal: AbortSignal): Promise<CachedInspection> {
-    const known = this.#cached.get(path) ?? (await this.#loadStored(path))
+    let known = this.#cached.get(path) ?? (await this.#loadStored(path))
     if (known !== undefined && isFresh(known, stat)) return this.#cacheInspection(path, known)
-    const previous = known && this.#resumable(known, stat)
+    let previous = known && this.#resumable(known, stat)
     // What this node has listed is in its own index of a growing recording.
     const isContinued = previous !== undefined && stat.isImmutable !== true
     const shared = isContinued ? undefined : await this.#loadShared(path, stat, signal)
     if (shared !== undefined) return shared
+    if (previous === undefined && this.#options.awaitIndex !== undefined) {
+      await this.#options.awaitIndex(path, signal)
+      known = await this.#loadStored(path)
+      if (known !== undefined && isFresh(known, stat)) return this.#cacheInspection(path, known)
+      previous = known && this.#resumable(known, stat)
+    }
     const found = await this.#options.inspect(path, signal, previous)
     if (!matchesRequest(found, stat)) {
       throw new AppError('gone', 'the recording was replaced while it was read')
