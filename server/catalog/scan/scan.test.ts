@@ -449,6 +449,13 @@ describe('while it runs', () => {
 
   const durations = () => catalog.listSessions('a')?.map(({ duration }) => duration)
 
+  test('reports the end of the last inspection, however soon after another report', async () => {
+    put('a/2026-01-01/1.ts')
+    let last: object | undefined
+    start({ onProgress: (progress) => (last = progress) })
+    await expect.poll(() => last, soon).toEqual({ found: 1, done: 1, total: 1 })
+  })
+
   test('shows what is added, replaced and removed', async () => {
     put('a/2026-01-01/1.ts', '60')
     await start().firstWalk

@@ -110,6 +110,7 @@ export class Scanner {
   #found = 0
   #done = 0
   #progressAtMs = 0
+  #progressTimer: NodeJS.Timeout | undefined
 
   constructor(options: ScannerOptions) {
     this.#options = options
@@ -168,8 +169,12 @@ export class Scanner {
     this.#options.writer.useLayout(this.#options.layout.identity)
     await this.#walk([''], signal)
     this.#inspector.open()
-    await Promise.all([this.#inspector.drain(signal), this.#titles?.drain(signal)])
-    this.#reportProgress({ isLast: true })
+    try {
+      await Promise.all([this.#inspector.drain(signal), this.#titles?.drain(signal)])
+      this.#reportProgress({ isLast: true })
+    } finally {
+      this.#stopProgressTimer()
+    }
   }
 
   /**
@@ -178,11 +183,15 @@ export class Scanner {
    */
   async run(signal: AbortSignal): Promise<void> {
     this.#options.writer.useLayout(this.#options.layout.identity)
-    await Promise.all([
-      this.#inspector.run(signal),
-      this.#titles?.run(signal),
-      this.#follow(signal),
-    ])
+    try {
+      await Promise.all([
+        this.#inspector.run(signal),
+        this.#titles?.run(signal),
+        this.#follow(signal),
+      ])
+    } finally {
+      this.#stopProgressTimer()
+    }
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
@@ -334,10 +343,31 @@ export class Scanner {
 
   #reportProgress({ isLast }: { isLast: boolean }): void {
     const { onProgress, writer } = this.#options
+    if (!onProgress) return
     const nowMs = performance.now()
-    if (!onProgress || (!isLast && nowMs - this.#progressAtMs < PROGRESS_INTERVAL_MS)) return
+    const waitMs = isLast ? 0 : this.#progressAtMs + PROGRESS_INTERVAL_MS - nowMs
+    if (waitMs > 0) {
+      // The end of the last inspection is reported, too.
+      this.#progressTimer ??= setTimeout(() => this.#tryReportProgress(), waitMs)
+      return
+    }
+    this.#stopProgressTimer()
     this.#progressAtMs = nowMs
     onProgress({ found: this.#found, done: this.#done, total: this.#done + writer.countPending() })
+  }
+
+  #tryReportProgress(): void {
+    try {
+      this.#reportProgress({ isLast: true })
+    } catch (error) {
+      this.#stopProgressTimer()
+      this.#report({ kind: 'catalog', path: '', error })
+    }
+  }
+
+  #stopProgressTimer(): void {
+    clearTimeout(this.#progressTimer)
+    this.#progressTimer = undefined
   }
 
   #report(problem: ScanProblem): void {
