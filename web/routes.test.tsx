@@ -124,7 +124,7 @@ test('focuses the search with /, except where the key is typed', async () => {
   expect(fireEvent.keyDown(box, { key: '/' })).toBe(true)
 })
 
-test('says that a search has no match', async () => {
+test('shows that a search has no match', async () => {
   await open('/')
   await cardsOf('Streamers')
   expect(screen.getByRole('status').textContent).toBe('')

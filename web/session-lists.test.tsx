@@ -108,7 +108,7 @@ test('finds title, date and id of the URL, within the month', async () => {
   await screen.findByRole('heading', { level: 1, name: 'Alice - 2026-01-03 - j3' })
 })
 
-test('says that a search has no match', async () => {
+test('shows that a search has no match', async () => {
   await openPage('/s/Alice?q=nothing', { sessions: { Alice: many } })
   await screen.findByText('No sessions found')
   expect(screen.getByRole('status').textContent).toBe('No sessions found')

@@ -37,7 +37,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test('registers the session with the system, and leaves nothing behind', () => {
+test('registers the session with the system, and clears all of it on leaving', () => {
   const playback = new Playback(video, new Playlist('/playlist.m3u8', ''), left.signal)
   const close = openMediaSession(playback, {
     title: 'First run',
