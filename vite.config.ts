@@ -3,6 +3,7 @@
 // entry of the page would be split.
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import type { Plugin } from 'vite'
 import { compressAssets } from './scripts/compress-assets.ts'
 
 /** Files of the embedded player. The worker is equal, and has the name it has in the page. */
@@ -15,6 +16,18 @@ const embedFiles = {
       : 'assets/[name]-[hash][extname]',
 }
 
+/** Without them, the bundler omits the components of the router that the page does not use. */
+const dropDisplayNames: Plugin = {
+  name: 'drop-display-names',
+  transform: {
+    filter: { id: /\/react-router\/dist\// },
+    handler: (code) =>
+      code
+        .replaceAll(/^\w+\.displayName = .+$/gm, '')
+        .replaceAll(/= (?=React\$1\.(?:forwardRef|createContext)\()/g, '= /* @__PURE__ */ '),
+  },
+}
+
 export default defineConfig(({ command, mode }) => {
   const isEmbed = mode === 'embed'
   // Otherwise a NODE_ENV of a test or shell would build React's development version, twice as
@@ -23,7 +36,7 @@ export default defineConfig(({ command, mode }) => {
   return {
     root: 'web',
     logLevel: 'warn',
-    plugins: [react(), compressAssets()],
+    plugins: [react(), dropDisplayNames, compressAssets()],
     // Scripts and styles find each other wherever the site is; the server rewrites the HTML.
     experimental: {
       renderBuiltUrl: (_name, { hostType }) => ({ relative: hostType !== 'html' }),
