@@ -1,4 +1,4 @@
-// The part of the preferences that the entry of the page needs: the lists, and the start of playback.
+// The part of the preferences that the entry of the page needs: for lists, and to start playback.
 import { openStorage } from './open-storage.ts'
 
 export interface StartPreferences {

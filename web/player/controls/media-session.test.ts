@@ -6,7 +6,7 @@ import { openMediaSession } from './media-session.ts'
 
 let video: HTMLVideoElement
 let left: AbortController
-/** What the system knows; jsdom has no media session. */
+/** What the system has; jsdom has no media session. */
 let system: {
   metadata: unknown
   playbackState: string
