@@ -130,3 +130,25 @@ describe("the operator's page", () => {
     expect(await streamers()).toContain('alice')
   })
 })
+
+describe('without recordings', () => {
+  it('names the folder and what to do about it, in the log and on the page', async () => {
+    const empty = await createTempLibrary('operator-empty')
+    const address = `127.0.0.1:${await findFreePort()}`
+    const started = await startServer({
+      args: empty.args,
+      environment: { AFTERCAST_WORKERS: '1', AFTERCAST_METRICS: address },
+    })
+    try {
+      const advice = `no recordings found below ${empty.recordings}: `
+      expect(started.output().split(advice)).toHaveLength(2)
+      const shown = async (): Promise<string> => (await fetch(`http://${address}/operator`)).text()
+      expect(await shown()).toContain(advice)
+      await empty.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
+      await expect.poll(shown).not.toContain(advice)
+    } finally {
+      await started.stop()
+      await empty.remove()
+    }
+  })
+})

@@ -9,8 +9,8 @@ type Figure = readonly [name: string, value: string]
 
 export function librarySection(library: Part<LibraryState>): Markup {
   const heading = { id: 'library', title: 'Library' }
-  return partSection(heading, library, ({ isWalked, streamers, sessions, unindexed, ...state }) => {
-    const { queue, unmatched } = state
+  return partSection(heading, library, (state) => {
+    const { isWalked, streamers, sessions, unindexed, queue, advice } = state
     const waiting =
       queue.recordings === 0
         ? '0'
@@ -22,7 +22,7 @@ export function librarySection(library: Part<LibraryState>): Markup {
       ['Sessions without an index', formatCount(unindexed)],
       ['Recordings in the index queue', waiting],
     ])
-    return markup`${unmatched && markup`<p class="message">${unmatched}</p>`} ${figures}`
+    return advice === undefined ? figures : markup`<p class="message">${advice}</p> ${figures}`
   })
 }
 

@@ -22,7 +22,7 @@ const state: OperatorState = {
       sessions: 1_234_567,
       unindexed: 3,
       queue: { recordings: 4, ageMs: 61_000 },
-      unmatched: `11 recordings match no session, e.g. ${HOSTILE}`,
+      advice: `11 recordings match no session, e.g. ${HOSTILE}`,
     },
   },
   node: {

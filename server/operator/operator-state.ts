@@ -33,8 +33,8 @@ export interface LibraryState extends CatalogCounts {
   isWalked: boolean
   /** Recordings that wait for their index in this process, and for how long there were any. */
   queue: { recordings: number; ageMs: number }
-  /** About recordings that match no session; undefined if there is none. */
-  unmatched: string | undefined
+  /** What to do about a library without recordings, or with some that match no session. */
+  advice: string | undefined
 }
 
 /** State of a node of a cluster. */

@@ -19,6 +19,7 @@ import { createLog } from '../../log/logger.ts'
 import type { MetricsListener } from '../metrics.ts'
 import { addPageAssets, exchangePageAssets } from '../page-assets.ts'
 import { claimRecordings } from '../recordings.ts'
+import { describeEmptyLibrary } from '../empty-library.ts'
 import { createProgressDisplay, followFirstScan } from '../scan-progress.ts'
 import { createScanQueueTracker } from '../scan-queue.ts'
 import type { ScanQueue } from '../scan-queue.ts'
@@ -165,6 +166,8 @@ async function serveBesideScan(serving: Node, scan: Scan, start: Start | undefin
     await Promise.race([scan.firstWalk, scan.ended])
     state.isWalked = true
     server?.announceFirstWalk?.()
+    const advice = scan.unmatched() === undefined ? describeEmptyLibrary(serving) : undefined
+    if (advice !== undefined && !io.signal.aborted) serving.logger.warn(advice)
     await Promise.race([scan.isIndexed, pause(FIRST_INDEX_MS), scan.ended])
     // The progress bar clears its line.
     await io.log.flush()

@@ -29,6 +29,7 @@ import { parseLocation } from '../../storage/storage-location.ts'
 import type { StorageLocation } from '../../storage/storage-location.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import { describeEmptyLibrary } from '../empty-library.ts'
 import type { ScanQueue } from '../scan-queue.ts'
 import type { Serving } from '../serving.ts'
 import type { UnmatchedNote } from '../unmatched-note.ts'
@@ -94,7 +95,7 @@ function createStateReader(
         ...queries.counts(),
         isWalked: isWalked(),
         queue: queue(),
-        unmatched: unmatched()?.text,
+        advice: unmatched()?.text ?? (isWalked() ? describeEmptyLibrary(serving) : undefined),
       })),
       part('caches', async () => readCacheFigures(await readMetrics())),
       part('imperfect', async () => describeAll(queries.newestImperfect(), readLimitations)),
