@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -7,6 +7,8 @@ import { findWarnings, loadConfig, type ConfigSources } from './load-config.ts'
 import { listConfigOptions } from './options.ts'
 import { readConfigFile } from './read-config-file.ts'
 
+/** A user without rights. */
+const NOBODY = 65_534
 const none: ConfigSources = { flags: {}, environment: {}, workingFolder: '/srv', cpuCount: 3 }
 
 function fileOf(value: unknown): ConfigSources['file'] {
@@ -385,6 +387,24 @@ describe('readConfigFile', () => {
     await writeFile(path.join(folder, 'aftercast.config.json'), '{ "layout": "{streamer}/*" }')
     const file = await readConfigFile({ workingFolder: folder })
     expect(file?.value).toEqual({ layout: '{streamer}/*' })
+  })
+
+  it('needs no default file in a folder that the user may not enter', async () => {
+    const closed = path.join(folder, 'closed')
+    await mkdir(closed)
+    await writeFile(path.join(closed, 'aftercast.config.json'), '{}')
+    await chmod(closed, 0o000)
+    const user = process.geteuid?.() ?? NOBODY
+    if (user === 0) process.seteuid?.(NOBODY)
+    try {
+      expect(await readConfigFile({ workingFolder: closed })).toBeUndefined()
+      const named = path.join(closed, 'aftercast.config.json')
+      const wish = { named, workingFolder: folder }
+      await expect(readConfigFile(wish)).rejects.toThrow('is not readable')
+    } finally {
+      if (user === 0) process.seteuid?.(user)
+      await chmod(closed, 0o700)
+    }
   })
 
   it.each([

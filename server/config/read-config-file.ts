@@ -1,5 +1,5 @@
 // Reads the configuration file.
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { AppError } from '../errors.ts'
 import type { ConfigFile } from './load-config.ts'
@@ -18,10 +18,19 @@ export interface ConfigFileWish {
 /** The file's path and JSON value; undefined without a file. @throws AppError `usage` */
 export async function readConfigFile(wish: ConfigFileWish): Promise<ConfigFile | undefined> {
   const file = path.resolve(wish.workingFolder, wish.named ?? defaultConfigName)
+  if (wish.named === undefined && (await isHidden(file))) return undefined
   const content = await readBounded(file)
   if (content !== undefined) return { path: file, value: parse(file, content) }
   if (wish.named === undefined) return undefined
   throw new AppError('usage', `--config: no such file: ${file}`)
+}
+
+/** In a folder that this user may not enter, as root's is for `sudo -u aftercast aftercast …`. */
+async function isHidden(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => false,
+    (error: unknown) => hasCode(error, 'EACCES'),
+  )
 }
 
 async function readBounded(file: string): Promise<string | undefined> {
@@ -32,7 +41,7 @@ async function readBounded(file: string): Promise<string | undefined> {
     return await handle.readFile('utf8')
   } catch (cause) {
     if (cause instanceof AppError) throw cause
-    if (isMissing(cause)) return undefined
+    if (hasCode(cause, 'ENOENT')) return undefined
     throw new AppError('usage', `${file} is not readable: ${reasonOf(cause)}`, { cause })
   }
 }
@@ -45,8 +54,8 @@ function parse(file: string, content: string): unknown {
   }
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
 }
 
 function reasonOf(error: unknown): string {
