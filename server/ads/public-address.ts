@@ -2,7 +2,7 @@
 // network.
 import { lookup } from 'node:dns'
 import type { LookupAddress } from 'node:dns'
-import { isIP } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { IPv4, IPv6 } from 'ipaddr.js'
@@ -24,8 +24,11 @@ export const resolveHost: ResolveHost = (hostname, answer) =>
  * compatible, NAT64, 6to4, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false
-  const parsed = ipaddr.process(address)
+  // ipaddr.js takes `::8.8.8.8` for a mapped address, unlike the system; `URL` has one form of both.
+  const url = URL.parse(isIPv6(address) ? `http://[${address}]` : `http://${address}`)
+  const literal = isIP(address) === 0 || url === null ? '' : findLiteralAddress(url)
+  if (literal === undefined || !ipaddr.isValid(literal)) return false
+  const parsed = ipaddr.process(literal)
   return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || isGlobalUnicast(parsed))
 }
 

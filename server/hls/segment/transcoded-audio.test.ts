@@ -344,7 +344,7 @@ describe('audio that cannot be decoded', () => {
     expect(warnings.slice(before)).toEqual(['the transcoder is not available'])
   })
 
-  it('is never replaced by silence if the decoder is killed, and is tried three times', async () => {
+  it('is never replaced by silence if the decoder is killed; three tries', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     vi.advanceTimersByTime(1)
     let killed = 0

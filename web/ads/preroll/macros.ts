@@ -44,8 +44,8 @@ function encodeValue(value: MacroValues[string] = ''): string {
 }
 
 /**
- * Values for any request: time, site, and a random number against caches. The path of the page, which
- * reveals the watched session, is private, as in `Referrer-Policy`.
+ * Values for any request: time, site, and a random number against caches. The path of the page
+ * reveals the watched session and is private, as in `Referrer-Policy`.
  */
 export function requestMacros(): MacroValues {
   return {
