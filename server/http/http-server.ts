@@ -90,6 +90,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   })
   addRequestKind(app)
   addClients(app)
+  ignoreRanges(app)
   app.decorateRequest('phases', undefined)
   app.decorateReply('firstByteAtMs', undefined)
   if (options.logger.level === 'debug' || options.logger.level === 'trace') addServerTiming(app)
@@ -113,6 +114,14 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   for (const extend of options.extensions) await extend(app)
   await addPageRoutes(app, pages)
   return app
+}
+
+/** RFC 9110 14.2: of other methods than GET, a server must ignore it. */
+function ignoreRanges(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.method !== 'GET') delete request.headers.range
+    done()
+  })
 }
 
 function createFacts(options: HttpServerOptions): PageFacts {
