@@ -1,4 +1,5 @@
-// The closed list of failures, and the two error classes that carry them.
+// The closed list of failures, the two error classes that carry them, and the reasons of the system
+// in words.
 import type { UnplayableReason } from './problem.ts'
 
 /**
@@ -51,4 +52,49 @@ export function isAppError(
 ): error is AppError | UnplayableError {
   const isKnown = error instanceof AppError || error instanceof UnplayableError
   return isKnown && (codes.length === 0 || codes.includes(error.code))
+}
+
+const SYSTEM_REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOENT: 'there is no such file or folder',
+  ENOTDIR: 'a file is where a folder must be',
+  EEXIST: 'something else has this name',
+  EISDIR: 'it is a folder',
+  ENOSPC: 'no space is left on the disk',
+  EDQUOT: 'the quota of the disk is exceeded',
+  EFBIG: 'the file is larger than allowed',
+  EIO: 'the disk reports an error',
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open',
+  EADDRINUSE: 'another program uses this port',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was closed',
+  ETIMEDOUT: 'no response',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the host',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'the host name cannot be resolved now',
+}
+
+/** What an error code of the system means; undefined for others. */
+export function systemReason(code: string): string | undefined {
+  return Object.hasOwn(SYSTEM_REASONS, code) ? SYSTEM_REASONS[code] : undefined
+}
+
+/** The code of an error of the system or a library; '' without one. */
+export function codeOf(error: unknown): string {
+  // Host names with several addresses fail with one error for each.
+  if (error instanceof AggregateError) return codeOf(error.errors.at(0))
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+/** Why something failed, for operators: in words where the system gives a code. */
+export function reasonOf(error: unknown): string {
+  const code = codeOf(error)
+  const words = systemReason(code)
+  if (words !== undefined) return `${words} (${code})`
+  return error instanceof Error && error.message !== '' ? error.message : String(error)
 }

@@ -193,7 +193,7 @@ describe.skipIf(findCCompiler() === undefined).each(CODES)('a disk that fails wi
     })
     disk.heal()
     expect(ended).toMatchObject({ code: 1, stdout: '' })
-    const line = new RegExp(`^aftercast: the data folder cannot be used: ${code}: .*\n$`)
+    const line = new RegExp(`^aftercast: data: ${data}: .* \\(${code}\\); .*\n$`)
     expect(ended.stderr).toMatch(line)
   })
 })

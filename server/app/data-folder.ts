@@ -5,7 +5,7 @@ import { access, appendFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { withTimeout } from '../../shared/with-timeout.ts'
 import type { Config } from '../config/load-config.ts'
-import { AppError } from '../errors.ts'
+import { AppError, reasonOf } from '../errors.ts'
 import { isInside } from '../storage/folder/storage-path.ts'
 import { makeFolder } from '../storage/make-folder.ts'
 import { parseLocation } from '../storage/storage-location.ts'
@@ -50,7 +50,7 @@ export async function claimDataFolder(config: Config, io: ClaimIo): Promise<Disp
 async function make(data: string): Promise<void> {
   await makeFolder(data).catch((cause: unknown) => {
     const remedy = 'name another folder with --data'
-    throw new AppError('usage', `data: ${reasonOf(cause)}: ${remedy}`, { cause })
+    throw new AppError('usage', `data: ${data}: ${reasonOf(cause)}; ${remedy}`, { cause })
   })
 }
 
@@ -125,8 +125,4 @@ function ownerOf(path: string): string {
 
 function isBusy(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -13,7 +13,7 @@ import {
   Histogram,
   register,
 } from 'prom-client'
-import { AppError } from '../errors.ts'
+import { AppError, reasonOf } from '../errors.ts'
 import type { Admission } from '../admission/limits.ts'
 import type { ArtifactFigures } from '../artifacts/shared-artifacts.ts'
 import { NO_JOBS } from '../decoder-child/decoder-pool.ts'
@@ -344,7 +344,8 @@ export async function listenForMetrics(
   server.maxConnections = MAX_CONNECTIONS
   server.listen(Number(port === '' ? 80 : port), hostname.replaceAll(/[[\]]/g, ''))
   await once(server, 'listening').catch((cause: unknown) => {
-    throw new AppError('failed', `server.metrics: cannot listen at ${hostAndPort}`, { cause })
+    const problem = `cannot listen at ${hostAndPort}: ${reasonOf(cause)}`
+    throw new AppError('failed', `server.metrics: ${problem}`, { cause })
   })
   return {
     close: () => {

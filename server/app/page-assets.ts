@@ -1,4 +1,5 @@
 // The built page, and the scripts of earlier releases that tabs may still load.
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config/load-config.ts'
@@ -27,6 +28,8 @@ export async function addPageAssets({
     const { assets } = await readBuiltRelease()
     await new AssetFolder(pageAssetsFolder(config)).add(assets)
   } catch (err) {
+    // The server then reports that the page is not built.
+    if (!existsSync(builtPageFolder())) return
     logger.warn({ err }, 'scripts of the page could not be stored for open tabs')
   }
 }

@@ -7,6 +7,7 @@ import { createScanner } from '../catalog/scan/scan.ts'
 import type { Scanner, ScannerOptions, ScanProblem } from '../catalog/scan/scan.ts'
 import type { Inspection } from '../catalog/store/inspection-result.ts'
 import type { Config } from '../config/load-config.ts'
+import { AppError, codeOf } from '../errors.ts'
 import type { InspectedSource } from '../hls/session/session-inspection.ts'
 import type { Library } from './library.ts'
 
@@ -69,5 +70,16 @@ const PROBLEMS: Record<ScanProblem['kind'], string> = {
 }
 
 function logProblem(logger: Logger, { kind, path, error }: ScanProblem): void {
-  logger.warn({ err: error, path }, PROBLEMS[kind])
+  logger.warn({ err: withoutPermission(error) ?? error, path }, PROBLEMS[kind])
+}
+
+/** A remedy in place of a stack, where the user may not read a file or folder. */
+function withoutPermission(error: unknown): AppError | undefined {
+  for (let cause = error; cause instanceof Error; { cause } = cause) {
+    if (!['EACCES', 'EPERM'].includes(codeOf(cause)) && !/\bEACCES\b/.test(cause.message)) continue
+    const remedy = new AppError('failed', 'permission denied: give this user read permission')
+    remedy.stack = ''
+    return remedy
+  }
+  return undefined
 }

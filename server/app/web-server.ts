@@ -6,7 +6,7 @@ import { adUrlsOf } from '../ads/ads-config.ts'
 import { openAdvertising } from '../ads/advertising.ts'
 import { admitAll } from '../http/admitted.ts'
 import type { Config } from '../config/load-config.ts'
-import { AppError } from '../errors.ts'
+import { AppError, reasonOf } from '../errors.ts'
 import { SegmentCache } from '../delivery/segment-cache.ts'
 import { SegmentSender } from '../delivery/segment-sender.ts'
 import { readBuiltPage } from '../http/pages/built-page.ts'
@@ -85,7 +85,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     measureServer(app, { library, decoder, sender, segmentCache, activity })
   }
   await app.listen({ host, port }).catch((cause: unknown) => {
-    throw new AppError('failed', `cannot listen at ${url}: ${reasonOf(cause)}`, { cause })
+    throw cannotListen(url, cause)
   })
   const address = app.server.address()
   if (typeof address === 'object' && address !== null) url = formatUrl(host, address.port)
@@ -126,9 +126,7 @@ function formatUrl(host: string, port: number): string {
   return `http://${name}:${port}`
 }
 
-function reasonOf(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  if (code === 'EADDRINUSE') return 'another program uses this port'
-  if (code === 'EACCES') return 'permission denied'
-  return code === 'EADDRNOTAVAIL' ? 'this machine has no such address' : String(code ?? cause)
+function cannotListen(url: string, cause: unknown): AppError {
+  const problem = `cannot listen at ${url}: ${reasonOf(cause)}`
+  return new AppError('failed', `${problem}; change --port or --host`, { cause })
 }

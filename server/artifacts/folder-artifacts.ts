@@ -2,7 +2,7 @@
 import { mkdir, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Gate } from '../admission/gate.ts'
-import { AppError, isAppError } from '../errors.ts'
+import { AppError, isAppError, reasonOf } from '../errors.ts'
 import { writeAtomically } from '../storage/atomic-write.ts'
 import { MAX_ARTIFACT_BYTES } from './artifact-store.ts'
 import type { Artifact, ArtifactStore, WriteOptions } from './artifact-store.ts'
@@ -98,8 +98,7 @@ async function asFailure<Value>(work: Promise<Value>): Promise<Value> {
     return await work
   } catch (cause) {
     if (isAppError(cause)) throw cause
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error'
-    throw new AppError('failed', `the folder cannot be read or written (${code})`, { cause })
+    throw new AppError('failed', `the folder cannot be used: ${reasonOf(cause)}`, { cause })
   }
 }
 

@@ -1,7 +1,7 @@
 // Reads the configuration file.
 import { open, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { AppError } from '../errors.ts'
+import { AppError, reasonOf } from '../errors.ts'
 import type { ConfigFile } from './load-config.ts'
 
 export const defaultConfigName = 'aftercast.config.json'
@@ -56,8 +56,4 @@ function parse(file: string, content: string): unknown {
 
 function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError } from '../errors.ts'
+import { AppError, reasonOf } from '../errors.ts'
 import { writeAtomically } from '../storage/atomic-write.ts'
 
 /** Name in the data folder. */
@@ -33,8 +33,7 @@ export async function readOrCreateSecret(dataFolder: string, log: SecretLog): Pr
     await writeAtomically(path, secret, { existing, mode: 0o600, sync: true })
     return await readFile(path, 'utf8')
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new AppError('failed', `the data folder cannot be used: ${reason}`, { cause })
+    throw unusableData(dataFolder, cause)
   }
 }
 
@@ -50,9 +49,13 @@ export async function adoptSecret(dataFolder: string, secret: string): Promise<v
     if ((await readFile(path, 'utf8').catch(ifMissing)) === secret) return
     await writeAtomically(path, secret, { existing: 'replace', mode: 0o600, sync: true })
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new AppError('failed', `the data folder cannot be used: ${reason}`, { cause })
+    throw unusableData(dataFolder, cause)
   }
+}
+
+function unusableData(dataFolder: string, cause: unknown): AppError {
+  const remedy = 'this user must be able to write there'
+  return new AppError('failed', `data: ${dataFolder}: ${reasonOf(cause)}; ${remedy}`, { cause })
 }
 
 function ifMissing(error: NodeJS.ErrnoException): undefined {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError } from '../errors.ts'
+import { AppError, reasonOf } from '../errors.ts'
 import { writeAtomically } from '../storage/atomic-write.ts'
 
 /** A built file, or its compressed copy. Its name has a hash of the content. */
@@ -54,8 +54,7 @@ export class AssetFolder {
       for (const { name, bytes } of assets) await this.#write(join(this.path, name), bytes)
       await this.#trim(new Set(assets.map(({ name }) => name)))
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      throw new AppError('failed', `the data folder cannot be used: ${reason}`, { cause })
+      throw new AppError('failed', `data: ${this.path}: ${reasonOf(cause)}`, { cause })
     }
   }
 

@@ -1,6 +1,6 @@
 // The only place that creates storage from its location.
-import { stat } from 'node:fs/promises'
-import { AppError } from '../errors.ts'
+import { access, constants, stat } from 'node:fs/promises'
+import { AppError, reasonOf } from '../errors.ts'
 import type { FolderThread } from './folder/folder-thread.ts'
 import { createFolderStorage } from './folder/folder-storage.ts'
 import { loadPageCache } from './page-cache.ts'
@@ -37,8 +37,12 @@ export async function createStorage(
 export async function checkLocation(location: StorageLocation, signal: AbortSignal): Promise<void> {
   if (location.kind === 'folder') {
     const found = await stat(location.path).catch(() => undefined)
-    if (found?.isDirectory() === true) return
-    throw new AppError('not_found', 'there is no such folder')
+    if (found?.isDirectory() !== true) throw new AppError('not_found', 'there is no such folder')
+    await access(location.path, constants.R_OK | constants.X_OK).catch((cause: unknown) => {
+      const remedy = 'give this user read and execute permission (chmod o+rx, or setfacl)'
+      throw new AppError('failed', `${reasonOf(cause)}: ${remedy}`, { cause })
+    })
+    return
   }
   const { createS3Storage } = await import('./s3/s3-storage.ts')
   await (await createS3Storage(location)).checkAccess(signal)

@@ -7,7 +7,7 @@ import { create, replace } from 'tar'
 import { HOUSE_FOLDER } from '../../ads/advertising.ts'
 import type { Config } from '../../config/load-config.ts'
 import { SECRET_FILE } from '../../delivery/secret.ts'
-import { AppError } from '../../errors.ts'
+import { AppError, reasonOf } from '../../errors.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
 import { requireCatalog } from '../data-folder.ts'
 import type { Io } from '../io.ts'
@@ -49,8 +49,7 @@ export async function backup({ data, database }: Config, file: string, io: Io): 
     }
   } catch (error) {
     if (error instanceof AppError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new AppError('failed', `the backup could not be written: ${reason}`, { cause: error })
+    throw new AppError('failed', `the backup ${target}: ${reasonOf(error)}`, { cause: error })
   }
   return 0
 }

@@ -7,10 +7,10 @@ import { readOrigin } from '../../catalog/store/catalog-origin.ts'
 import { openDatabase } from '../../catalog/store/database.ts'
 import { countOf } from '../../../shared/count-of.ts'
 import type { Config } from '../../config/load-config.ts'
+import { AppError } from '../../errors.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Io } from '../io.ts'
 import { openSharedArtifacts } from '../artifacts.ts'
-import { AppError } from '../../errors.ts'
 import { CATALOG_FILE, openLibrary } from '../library.ts'
 import { formatLocation, locationName } from '../../storage/storage-location.ts'
 import type { StorageLocation } from '../../storage/storage-location.ts'
@@ -102,7 +102,11 @@ export async function scanOnce(
   const onProgress = display.show
   try {
     const scanner = createLibraryScanner({ config, library, logger, onProgress, inspect })
-    await scanner.scanOnce(io.signal)
+    await scanner.scanOnce(io.signal).catch((error: unknown) => {
+      if (!(error instanceof AppError) || config.recordings === undefined) throw error
+      const problem = `recordings: ${config.recordings}: ${error.message}`
+      throw new AppError(error.code, problem, { cause: error })
+    })
     return describeUnmatched(scanner.unmatched, { config, library })
   } finally {
     display.stop()

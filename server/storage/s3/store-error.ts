@@ -1,5 +1,5 @@
 // Converts errors of the SDK to AppErrors. Their messages have no headers and no credentials.
-import { AppError } from '../../errors.ts'
+import { AppError, codeOf, systemReason } from '../../errors.ts'
 import { notFound } from '../visible-path.ts'
 
 const ACCESS_DENIED = 'the store denies access: wrong credentials, or missing permissions'
@@ -10,6 +10,7 @@ const KNOWN_FAILURES = new Map([
   ['InvalidAccessKeyId', ACCESS_DENIED],
   ['SignatureDoesNotMatch', ACCESS_DENIED],
   ['AccessDenied', ACCESS_DENIED],
+  ['ERR_INVALID_URL', 'AWS_ENDPOINT_URL_S3 is no URL'],
   ['CredentialsProviderError', 'there are no credentials: see AWS_ACCESS_KEY_ID'],
 ])
 
@@ -26,9 +27,8 @@ export function describeFailure(error: unknown): StoreFailure {
     typeof metadata === 'object' && metadata !== null
       ? Reflect.get(metadata, 'httpStatusCode')
       : undefined
-  const code: unknown = Reflect.get(error, 'code')
   return {
-    name: typeof code === 'string' ? code : error.name,
+    name: codeOf(error) || codeOf(error.cause) || error.name,
     status: typeof status === 'number' ? status : undefined,
   }
 }
@@ -41,7 +41,7 @@ export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const { name, status } = describeFailure(error)
   // Not the error itself: it has the request and the response.
-  const cause = new Error(status === undefined ? name : `${name} (${status})`)
+  const cause = new Error(status === undefined ? nameOrMessage(error, name) : `${name} (${status})`)
   if (status === 404 && name !== 'NoSuchBucket') return notFound(cause)
   if (status === 412) {
     return new AppError('gone', 'the recording was replaced while it was read', { cause })
@@ -50,7 +50,17 @@ export function asAppError(error: unknown): AppError {
   if (known !== undefined) return new AppError('failed', known, { cause })
   const isRefused = status !== undefined && status >= 400 && status < 500 && !mayBeRepeated(status)
   if (isRefused) return new AppError('failed', `the store refuses the request (${name})`, { cause })
-  return new AppError('busy', `the store is unavailable (${name})`, { cause })
+  return new AppError('busy', `the store is unavailable${unavailableReason(name)}`, { cause })
+}
+
+/** Visitors read none of the causes: they may name hosts. */
+function nameOrMessage(error: unknown, name: string): string {
+  return error instanceof Error && name === 'Error' ? error.message.slice(0, 300) : name
+}
+
+function unavailableReason(name: string): string {
+  const words = systemReason(name)
+  return words === undefined ? ` (${name})` : `: ${words} (${name})`
 }
 
 /** Whether the same request may succeed a moment later. */
