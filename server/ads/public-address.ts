@@ -20,11 +20,11 @@ export const resolveHost: ResolveHost = (hostname, answer) =>
 
 /**
  * Whether an IP address is public: not loopback, private, link-local, shared (RFC 6598), unique
- * local, site-local, multicast or reserved, and not an IPv6 form that embeds an IPv4 address (mapped,
- * compatible, NAT64, 6to4, Teredo).
+ * local, site-local, multicast or reserved, and not an IPv6 form that embeds an IPv4 address
+ * (mapped, compatible, NAT64, 6to4, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
-  // ipaddr.js takes `::8.8.8.8` for a mapped address, unlike the system; `URL` has one form of both.
+  // ipaddr.js takes `::8.8.8.8` for a mapped address, unlike the system; `URL` normalises it.
   const url = URL.parse(isIPv6(address) ? `http://[${address}]` : `http://${address}`)
   const literal = isIP(address) === 0 || url === null ? '' : findLiteralAddress(url)
   if (literal === undefined || !ipaddr.isValid(literal)) return false

@@ -6,7 +6,7 @@ const names = ['Metrics.example', 'aftercast']
 it.each([
   '127.0.0.1:9464',
   '127.0.0.1',
-  // A pod, a container behind a mapped port, a private network.
+  // A pod, a container with a mapped port, a private network.
   '10.42.0.7:9464',
   '[::1]:9464',
   '[fd00::7]:9464',
