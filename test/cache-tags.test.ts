@@ -108,6 +108,12 @@ describe('cache tags', () => {
     expect(bob[1]).not.toBe(ofStreamer)
   })
 
+  it('of the site are on sitemaps alone', async () => {
+    const [site = '', ...others] = await tagsOf('/sitemap.xml')
+    expect([site, others]).toEqual([expect.stringMatching(/^site-/), []])
+    expect(await tagsOf(playlistApiPath(session))).not.toContain(site)
+  })
+
   it('do not depend on the normal form of a name', async () => {
     const decomposed = { ...session, streamer: STREAMER.normalize('NFD') }
     expect(decomposed.streamer).not.toBe(session.streamer)

@@ -198,9 +198,11 @@ const others: Operation[] = [
   }),
   get(['getSitemap', '/sitemap.xml'], 'All pages, or an index of sitemaps.', {
     content: { 'application/xml': undefined },
+    headers: [...TEXT, ...TAGS],
   }),
   get(['getSitemapPart', '/sitemap-:page.xml'], 'A sitemap that the index names.', {
     content: { 'application/xml': undefined },
+    headers: [...TEXT, ...TAGS],
     errors: [404],
   }),
   get(['getRobots', '/robots.txt'], 'Rules for crawlers.', {

@@ -15,6 +15,14 @@ export function sessionTags(session: SessionReference): Record<string, string> {
   return tagHeaders([sessionTag(session), streamerTag(session.streamer)])
 }
 
+/** The tag of what lists all names of the site: its sitemaps. */
+export const SITE_TAG = tagOf('site', [])
+
+/** Headers of what lists all names of the site. */
+export function siteTags(): Record<string, string> {
+  return tagHeaders([SITE_TAG])
+}
+
 /** The tag of all that belongs to a streamer. The name is in NFC. */
 export function streamerTag(streamer: string): string {
   return tagOf('streamer', [streamer])

@@ -3,7 +3,7 @@ import type { SessionReference } from '../../shared/paths.ts'
 import type { SessionRow } from '../catalog/catalog.ts'
 import type { HiddenName } from '../catalog/store/hidden.ts'
 import { AppError } from '../errors.ts'
-import { sessionTag, streamerTag } from './cache-tags.ts'
+import { SITE_TAG, sessionTag, streamerTag } from './cache-tags.ts'
 import { ChangedTags } from './purge-changes.ts'
 
 const SETTLE_MS = 30_000
@@ -87,10 +87,10 @@ describe('the tags of changes', () => {
   it('are those of hidden names, with the streamer of a session', () => {
     hidden = [{ kind: 'session', ...session }]
     const tags = follow()
-    expect(tags.next(0)).toEqual([sessionTag(session), streamerTag('alice')])
+    expect(tags.next(0)).toEqual([sessionTag(session), streamerTag('alice'), SITE_TAG])
     hidden = [...hidden, { kind: 'streamer', streamer: 'bob' }]
     change([{ streamer: 'bob', date: '', sessionId: '' }])
-    expect(tags.next(0)).toEqual([streamerTag('bob')])
+    expect(tags.next(0)).toEqual([streamerTag('bob'), SITE_TAG])
     hidden = []
     change([{ streamer: 'bob', date: '', sessionId: '' }])
     expect(tags.next(0)).toEqual([])
@@ -114,7 +114,7 @@ describe('the tags of changes', () => {
     failure = new Error('the disk failed')
     change()
     expect(() => tags.next(0)).toThrow('the disk failed')
-    expect(tags.next(0)).toEqual([streamerTag('bob'), sessionTag(session)])
+    expect(tags.next(0)).toEqual([streamerTag('bob'), SITE_TAG, sessionTag(session)])
     expect(tags.next(0)).toEqual([])
   })
 })

@@ -5,7 +5,7 @@ import type { SessionReference } from '../../shared/paths.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { HiddenName, HiddenNames } from '../catalog/store/hidden.ts'
 import { isAppError } from '../errors.ts'
-import { sessionTag, streamerTag } from './cache-tags.ts'
+import { SITE_TAG, sessionTag, streamerTag } from './cache-tags.ts'
 import { Purger } from './purger.ts'
 
 const POLL_MS = 1000
@@ -128,8 +128,8 @@ export class ChangedTags {
   }
 }
 
-/** With the streamer's, because its thumbnail may be of the session. */
+/** With the streamer's, because its thumbnail may be of the session, and that of the sitemaps. */
 function tagsOfHidden(name: HiddenName): string[] {
   const tag = streamerTag(name.streamer)
-  return name.kind === 'streamer' ? [tag] : [sessionTag(name), tag]
+  return name.kind === 'streamer' ? [tag, SITE_TAG] : [sessionTag(name), tag, SITE_TAG]
 }

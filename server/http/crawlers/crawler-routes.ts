@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { outsidePatterns } from '../../../shared/paths.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { AppError } from '../../errors.ts'
+import { siteTags } from '../../purge/cache-tags.ts'
 import type { SecurityHeaders } from '../responses/security-headers.ts'
 import { Sitemaps } from './sitemaps.ts'
 import { sendText, TextResponse } from '../responses/text-response.ts'
@@ -37,7 +38,7 @@ export function addCrawlerRoutes(
     response: {
       contentType: 'application/xml; charset=utf-8',
       cacheControl: CRAWLER_CACHE,
-      headers: headers.page,
+      headers: { ...headers.page, ...siteTags() },
     },
   })
 

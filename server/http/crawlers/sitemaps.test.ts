@@ -9,6 +9,7 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import { createCatalogWriter } from '../../catalog/store/catalog-writer.ts'
 import type { FoundRecording } from '../../catalog/store/catalog-writer.ts'
 import { openDatabase } from '../../catalog/store/database.ts'
+import { createHiddenNames } from '../../catalog/store/hidden.ts'
 import type { Database } from '../../catalog/store/database.ts'
 import { createCatalog } from '../../catalog/store/sqlite-catalog.ts'
 import { Sitemaps } from './sitemaps.ts'
@@ -152,13 +153,24 @@ test('lists every page once in sitemaps of limited length and size', async () =>
 
 test('a catalog that changes all the time costs a limited share of the time', async () => {
   add('alice', 3)
-  // Each build takes a second by this clock.
-  const sitemaps = createSitemaps({ now: () => (clockMs += 500) })
+  // Each build takes 50 ms by this clock.
+  const sitemaps = createSitemaps({ now: () => (clockMs += 50) })
   const first = await sitemaps.main()
   add('alice', 1, 3)
+  clockMs += 800
   expect(await sitemaps.main()).toBe(first)
-  clockMs += 60_000
+  clockMs += 200
   expect(await addressesIn(await sitemaps.main())).toHaveLength(6)
+})
+
+test('a sitemap that takes long to write has a hidden name for two seconds at most', async () => {
+  add('alice', 3)
+  add('bob', 1)
+  // Each build takes a minute by this clock.
+  const sitemaps = createSitemaps({ now: () => (clockMs += 60_000) })
+  await sitemaps.main()
+  createHiddenNames(database).hide({ kind: 'streamer', streamer: 'bob' })
+  expect(await addressesIn(await sitemaps.main())).not.toContain(`${ORIGIN}/s/bob`)
 })
 
 test('a change while it is written is in the next one', async () => {

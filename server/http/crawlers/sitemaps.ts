@@ -10,6 +10,8 @@ const LIMITS: SitemapLimits = { urls: 50_000, bytes: 10_000_000 }
 const MAX_CACHED_BYTES = 64 * 1024 * 1024
 /** Part of a core that sitemaps may cost while the catalog changes all the time. */
 const MAX_SHARE = 0.05
+/** A hidden name disappears within this time. */
+const MAX_REST_MS = 2000
 
 export interface SitemapOptions {
   catalog: Pick<Catalog, 'generation' | 'listStreamers' | 'sessionsAfter'>
@@ -89,7 +91,9 @@ export class Sitemaps {
       end = written.end
     } while (end !== undefined)
     const index = new TextResponse(formatSitemapIndex(source.origin, starts.length), response)
-    const restsUntilMs = now() + (now() - startedMs) / MAX_SHARE
+    const builtMs = now()
+    const restMs = Math.min(MAX_REST_MS, (builtMs - startedMs) / MAX_SHARE)
+    const restsUntilMs = builtMs + restMs
     this.#outline = { ...source, generation, starts, index, restsUntilMs }
     const isOld = (key: string): boolean => !key.startsWith(keyPrefix(generation))
     for (const key of [...this.#sitemaps.keys()].filter(isOld)) this.#sitemaps.delete(key)
