@@ -104,7 +104,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   addListRoutes(app, { ...options, headers })
   addSessionRoutes(app, { ...options, gate: options.admission.recordings, headers: headers.data })
   addVideoRoutes(app, { ...options, gate: options.admission.recordings, headers: headers.data })
-  addThumbnailRoutes(app, { ...options, headers: headers.data })
+  addThumbnailRoutes(app, { ...options, headers: headers.image })
   addStoryboardRoutes(app, {
     ...options,
     gate: options.admission.recordings,

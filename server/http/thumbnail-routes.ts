@@ -68,13 +68,14 @@ async function sendThumbnail(
     const { version, contentType, bytes } = thumbnail
     const etag = `"${version}"`
     void reply.headers({
+      ...headers,
       'content-type': contentType,
       'cache-control': IMAGE_CACHE,
       etag,
       vary: addVary(reply.getHeader('vary'), 'Accept'),
     })
     if (fresh(request.headers, { etag })) return reply.code(304).send()
-    void reply.headers({ ...headers, 'content-length': bytes.length })
+    void reply.header('content-length', bytes.length)
     setServerTiming(request, reply)
     if (request.method === 'HEAD') return sendHead(reply)
     await sendBody(reply, sliceChunks(bytes))

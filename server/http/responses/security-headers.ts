@@ -42,13 +42,15 @@ const GA4_BEACONS = [
 ]
 
 /**
- * The headers of all responses: `data` for those of the API, `embed` for the embedded player,
- * `page` for all others.
+ * The headers of all responses: `data` for those of the API, `image` for thumbnails, which feeds,
+ * oEmbed and share cards name for other sites, `embed` for the embedded player, `page` for all
+ * others.
  */
 export interface SecurityHeaders {
   page: Readonly<Record<string, string>>
   embed: Readonly<Record<string, string>>
   data: Readonly<Record<string, string>>
+  image: Readonly<Record<string, string>>
 }
 
 /** Creates the headers, once. */
@@ -71,6 +73,7 @@ export function createSecurityHeaders({
     'x-content-type-options': 'nosniff',
   }
   const always = { ...anyFrame, 'x-frame-options': 'SAMEORIGIN' }
+  const data = { ...always, 'content-security-policy': DATA_POLICY }
   // Without the directive, a page of any origin may be the frame's parent.
   const { 'frame-ancestors': _, ...framable } = embedPolicy
   return {
@@ -81,7 +84,8 @@ export function createSecurityHeaders({
       'content-security-policy': formatPolicy(framable),
     },
     page: { ...always, 'content-security-policy': formatPolicy(pagePolicy) },
-    data: { ...always, 'content-security-policy': DATA_POLICY },
+    data,
+    image: { ...data, 'cross-origin-resource-policy': 'cross-origin' },
   }
 }
 
