@@ -94,7 +94,7 @@ describe('a data folder', () => {
 
   it.each(['serve', 'scan'])('that cannot be made ends %s', async (command) => {
     const outcome = await run(command, library.recordings, '--data', '/proc/x')
-    expect(outcome).toEqual(refusal("data: ENOENT: no such file or directory, mkdir '/proc/x': "))
+    expect(outcome).toEqual(refusal('data: /proc/x: there is no such file or folder (ENOENT); '))
   })
 
   it('is not made by check, nor by scan for recordings that are not there', async () => {

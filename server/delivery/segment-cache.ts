@@ -25,6 +25,8 @@ export interface CachedBytes {
 
 /** A cached segment, for one response. */
 export interface SegmentLease {
+  /** Whether it was cached before. */
+  isHit: boolean
   read(window: ByteWindow): ChunkSource
   /**
    * Call when nothing reads or sends the segment's bytes any more. Resolves when the source of the
@@ -99,6 +101,7 @@ export class SegmentCache {
   #lend(entry: Entry, filled: Promise<void> | undefined): SegmentLease {
     entry.readers += 1
     return {
+      isHit: filled === undefined,
       read: (window) => entry.segment.read(window),
       release: async () => {
         await filled

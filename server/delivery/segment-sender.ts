@@ -21,14 +21,21 @@ export interface Segment {
   body: SegmentBody
   /** The recording, open: the body's ranges are positions in it. */
   file: OpenFile
+  /** Whether it contains transcoded audio. */
+  isTranscoded?: boolean
   /** Undefined for a segment that is sent in the clear. */
   encryption: Encryption | undefined
   /** Rejects with `failed` if the bytes that were read may belong to another recording. */
   checkUnchanged(this: void): Promise<void>
 }
 
+/** `none`: the segment is clear, or there is no cache. */
+export type CacheUse = 'hit' | 'miss' | 'none'
+
 /** Part of a segment, for one request. */
 export interface Sending extends ByteWindow {
+  /** Called before the first byte. */
+  onSource?: (cache: CacheUse) => void
   /** Aborted when the request is abandoned. */
   signal: AbortSignal
 }
@@ -67,11 +74,17 @@ export class SegmentSender {
    * settles, the file is no longer read. Throws an error that occurs before the first byte, and
    * AppError `busy` if too many segments are being sent.
    */
-  async send(reply: FastifyReply, segment: Segment, { signal, ...window }: Sending): Promise<void> {
+  async send(
+    reply: FastifyReply,
+    segment: Segment,
+    { signal, onSource, ...window }: Sending,
+  ): Promise<void> {
     const release = await this.#gate.enter(signal, MIN_RESPONSE_BYTES)
     const buffers = new BufferLease(this.#buffers, this.#gate)
     try {
       const cached = this.#cache && leaseSegment(this.#cache, segment, buffers)
+      const isCacheable = this.#cache !== undefined && segment.encryption !== undefined
+      onSource?.(isCacheable ? (cached?.isHit ? 'hit' : 'miss') : 'none')
       if (cached === undefined) await sendBody(reply, segmentChunks(segment, window, buffers))
       else await sendCached(reply, cached, window)
     } finally {

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { networkOf, runForClient } from '../admission/client.ts'
 import type { Gate } from '../admission/gate.ts'
+import { startPhase } from './responses/server-timing.ts'
 
 /** Handles a request; the signal aborts when the client disconnects. */
 export type AbandonableHandler = (
@@ -19,9 +20,14 @@ export function addClients(app: FastifyInstance): void {
 
 /** A handler that the gate admits; the resource is released when it settles. */
 export function admitted(gate: Gate, handle: AbandonableHandler) {
-  return abandonable(async (request, reply, signal) =>
-    gate.run(() => handle(request, reply, signal), signal),
-  )
+  return abandonable(async (request, reply, signal) => {
+    const endWait = startPhase(request, 'wait')
+    const begin = async (): Promise<unknown> => {
+      endWait()
+      return handle(request, reply, signal)
+    }
+    return gate.run(begin, signal)
+  })
 }
 
 /** A handler that stops if the client disconnects, and then needs no response. */

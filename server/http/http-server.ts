@@ -27,7 +27,7 @@ import { addRequestKind } from './request-kind.ts'
 import { logRequests } from './request-log.ts'
 import { createPagePolicy, createSecurityHeaders } from './responses/security-headers.ts'
 import type { SecurityHeaders } from './responses/security-headers.ts'
-import { addServerTiming } from './responses/server-timing.ts'
+import { addServerTiming, recordPhases } from './responses/server-timing.ts'
 import type { SessionDetails } from './session-details.ts'
 import { addSessionRoutes } from './session-routes.ts'
 import type { Site } from './site/site.ts'
@@ -91,7 +91,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   addRequestKind(app)
   addClients(app)
   ignoreRanges(app)
-  app.decorateRequest('phases', undefined)
+  recordPhases(app)
+  app.decorateRequest('served', undefined)
   app.decorateReply('firstByteAtMs', undefined)
   if (options.logger.level === 'debug' || options.logger.level === 'trace') addServerTiming(app)
   logRequests(app, { logger: options.logger, ...options.log })

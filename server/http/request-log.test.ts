@@ -7,7 +7,7 @@ import { sendBody } from '../delivery/send-body.ts'
 import { soon } from '../../test/support/patience.ts'
 import { addRequestKind } from './request-kind.ts'
 import { logRequests } from './request-log.ts'
-import { addServerTiming, startPhase } from './responses/server-timing.ts'
+import { addServerTiming, recordPhases, startPhase } from './responses/server-timing.ts'
 import { sendText, TextResponse } from './responses/text-response.ts'
 
 const started: FastifyInstance[] = []
@@ -32,7 +32,8 @@ async function start({ requests = false, slowMs = 1000, timing = 'off' }: Settin
   const app = Fastify()
   started.push(app)
   addRequestKind(app)
-  app.decorateRequest('phases', undefined)
+  recordPhases(app)
+  app.decorateRequest('served', undefined)
   app.decorateReply('firstByteAtMs', undefined)
   if (timing === 'on') addServerTiming(app)
   logRequests(app, { logger, requests, slowMs })
@@ -40,6 +41,12 @@ async function start({ requests = false, slowMs = 1000, timing = 'off' }: Settin
   app.get('/text', (request, reply) => {
     startPhase(request, 'open')()
     return sendText(request, reply, text)
+  })
+  app.get('/transcoded', async (request) => {
+    startPhase(request, 'open')()
+    startPhase(request, 'file')
+    request.served = { transcoded: true, cache: 'miss' }
+    return 'bytes'
   })
   app.get('/segment', async (request, reply) => {
     request.kind = 'segment'
@@ -91,6 +98,17 @@ test('logs a slow request as a warning, also without the log of requests', async
   await get('/text')
   await closed()
   expect(lines).toEqual([expect.objectContaining({ level: 40, url: '/text', status: 200 })])
+})
+
+test('says why a request was slow: its phases, the cache, and transcoding', async () => {
+  const { get, lines, closed } = await start({ slowMs: 0 })
+  await get('/text')
+  await get('/transcoded')
+  await closed()
+  expect(lines[0]).toMatchObject({ phases: { open: expect.any(Number) } })
+  // A phase that did not end is the one that took long.
+  const phases = { open: expect.any(Number), file: expect.any(Number) }
+  expect(lines[1]).toMatchObject({ phases, transcoded: true, cache: 'miss' })
 })
 
 test('judges a segment by its first byte, because clients may be slow', async () => {

@@ -1,5 +1,14 @@
 // Logs each request if configured, and slow requests always.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { CacheUse } from '../delivery/segment-sender.ts'
+import { phaseTimes } from './responses/server-timing.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where the bytes of a segment came from, for the line about a slow request. */
+    served: { transcoded: boolean; cache: CacheUse } | undefined
+  }
+}
 
 export interface RequestLogOptions {
   logger: FastifyBaseLogger
@@ -34,6 +43,7 @@ export function logRequests(
         ms: roundMs(endMs - startMs),
         kind: request.kind,
         ...(isSegment && { firstByteMs: roundMs(firstByteMs) }),
+        ...(isSlow && { phases: phaseTimes(request), ...request.served }),
         ...(!reply.raw.writableFinished && { aborted: true }),
       }
       if (isSlow) logger.warn(line, 'slow request')

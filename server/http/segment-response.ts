@@ -44,7 +44,14 @@ export function sendSegment(
       })
       setServerTiming(request, reply)
       if (request.method === 'HEAD') return sendHead(reply)
-      return sender.send(reply, segment, { start: response.start, end: response.end, signal })
+      return sender.send(reply, segment, {
+        start: response.start,
+        end: response.end,
+        signal,
+        onSource: (cache) => {
+          request.served = { transcoded: segment.isTranscoded ?? false, cache }
+        },
+      })
   }
 }
 

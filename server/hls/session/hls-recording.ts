@@ -74,10 +74,14 @@ export class HlsRecording {
         : deriveSessionKey(settings.secret, session, identity)
   }
 
+  /** Whether browsers cannot play its audio as recorded. */
+  get hasTranscodedAudio(): boolean {
+    return divideTracks(this.planned.index).transcoded.length > 0
+  }
+
   /** Whether silence replaces audio here that another installation would transcode. */
   get #lacksAudio(): boolean {
-    const { transcodedAudio } = this.#caches
-    return transcodedAudio.isSilent && divideTracks(this.planned.index).transcoded.length > 0
+    return this.#caches.transcodedAudio.isSilent && this.hasTranscodedAudio
   }
 
   get plan(): SegmentPlan {

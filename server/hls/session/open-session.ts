@@ -181,6 +181,7 @@ async function findSegment(
     contentType: SEGMENT_TYPES[form],
     body,
     file,
+    isTranscoded: recording.hasTranscodedAudio,
     encryption: key && {
       key,
       iv: segmentIv({ ...address, rendition: renditionNumber(address.rendition) }),
