@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts'
 import { findAdProblems } from './ad-problems.ts'
 import type { Problem } from './ad-problems.ts'
 import { findBasePathProblems } from './base-path.ts'
+import { describeIssue } from './describe-issue.ts'
 import { findIneffective } from './ineffective.ts'
 import { listConfigOptions, type ConfigOption } from './options.ts'
 import { configSchema } from './schema.ts'
@@ -161,15 +162,6 @@ function problemsOf(issue: z.core.$ZodIssue): Problem[] {
     key: [...parts, name].join('.'),
     message: describeUnknownKey(parts, name),
   }))
-}
-
-/** For issues whose schema has no message of its own. */
-function describeIssue({ code, ...issue }: z.core.$ZodRawIssue): string | undefined {
-  if (code === 'invalid_type' && 'expected' in issue) {
-    const isObject = issue.expected === 'object' || issue.expected === 'record'
-    return isObject ? 'must be an object: { … }' : `must be a ${String(issue.expected)}`
-  }
-  return code === 'too_small' ? 'must not be empty' : undefined
 }
 
 /** One line that names every invalid key and the source of its value. */

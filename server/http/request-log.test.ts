@@ -100,7 +100,7 @@ test('logs a slow request as a warning, also without the log of requests', async
   expect(lines).toEqual([expect.objectContaining({ level: 40, url: '/text', status: 200 })])
 })
 
-test('says why a request was slow: its phases, the cache, and transcoding', async () => {
+test('logs why a request was slow: its phases, the cache, and transcoding', async () => {
   const { get, lines, closed } = await start({ slowMs: 0 })
   await get('/text')
   await get('/transcoded')

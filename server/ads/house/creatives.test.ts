@@ -55,7 +55,10 @@ describe('parseCreatives', () => {
   it('refuses two creatives of one id, and what is not JSON', () => {
     expect(() => parse(page, page)).toThrow('two creatives have the same id')
     expect(() => parseCreatives('{')).toThrow('creatives.json is not JSON')
-    expect(() => parseCreatives('[]')).toThrow('creatives.json')
+    expect(() => parseCreatives('[]')).toThrow('creatives.json: must be an object: { … }')
+    expect(() => parseCreatives('{"creatives":[{"kind":"film"}]}')).toThrow(
+      'creatives.json: creatives.0.kind: must be page, image or video',
+    )
   })
 })
 

@@ -1,6 +1,7 @@
 // Parses creatives.json: house ads with their files, weights, dates and zones. Pure.
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
+import { describeIssue } from '../../config/describe-issue.ts'
+import { AppError, reasonOf } from '../../errors.ts'
 
 const MAX_CREATIVES = 500
 const MAX_WEIGHT = 1000
@@ -40,22 +41,26 @@ const common = {
   zones: z.array(zoneName).min(1).max(50).optional(),
 }
 
-const creative = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('page'), file: fileOf('html'), ...common }),
-  z.strictObject({
-    kind: z.literal('image'),
-    file: fileOf('avif', 'webp', 'png', 'jpg', 'jpeg', 'gif', 'svg'),
-    ...common,
-  }),
-  z.strictObject({
-    kind: z.literal('video'),
-    file: fileOf('mp4', 'webm'),
-    ...common,
-    durationSeconds: z.number().min(0.1).max(600),
-    width: z.int().min(16).max(8192),
-    height: z.int().min(16).max(8192),
-  }),
-])
+const creative = z.discriminatedUnion(
+  'kind',
+  [
+    z.strictObject({ kind: z.literal('page'), file: fileOf('html'), ...common }),
+    z.strictObject({
+      kind: z.literal('image'),
+      file: fileOf('avif', 'webp', 'png', 'jpg', 'jpeg', 'gif', 'svg'),
+      ...common,
+    }),
+    z.strictObject({
+      kind: z.literal('video'),
+      file: fileOf('mp4', 'webm'),
+      ...common,
+      durationSeconds: z.number().min(0.1).max(600),
+      width: z.int().min(16).max(8192),
+      height: z.int().min(16).max(8192),
+    }),
+  ],
+  { error: ({ code }) => (code === 'invalid_union' ? 'must be page, image or video' : undefined) },
+)
 
 const creativesFile = z.strictObject({
   creatives: z
@@ -77,9 +82,11 @@ export type BannerCreative = Exclude<Creative, VideoCreative>
  * @throws AppError `failed` that names every invalid entry
  */
 export function parseCreatives(text: string): Creative[] {
-  const parsed = creativesFile.safeParse(parseJson(text))
+  const parsed = creativesFile.safeParse(parseJson(text), { error: describeIssue })
   if (parsed.success) return parsed.data.creatives
-  const lines = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+  const lines = parsed.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join('.')}: ${message}`,
+  )
   throw new AppError('failed', `creatives.json: ${lines.join('; ')}`)
 }
 
@@ -87,7 +94,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new AppError('failed', 'creatives.json is not JSON', { cause })
+    throw new AppError('failed', `creatives.json is not JSON: ${reasonOf(cause)}`, { cause })
   }
 }
 
