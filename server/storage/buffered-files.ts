@@ -38,7 +38,9 @@ async function bufferFile(file: OpenFile): Promise<OpenFile> {
   const bytes = buffer.subarray(0, await file.read(buffer, 0))
   const readCached = (buffers: readonly Uint8Array[], position: number): number => {
     let total = 0
-    for (const target of buffers) total += bytes.copy(target, 0, position + total)
+    for (const target of buffers) {
+      total += bytes.copy(target, 0, Math.min(position + total, bytes.length))
+    }
     return total
   }
   return {
