@@ -98,14 +98,17 @@ export class FolderStorage implements Storage {
     options: ListOptions,
   ): Promise<{ entries: StorageEntry[]; vanished: number }> {
     const stats = options.stats === true
-    const { real, realRoot, files, folders, odd, fileStats } = await this.#read(folder, stats)
+    const { known } = options
+    const read = await this.#read(folder, stats && known === undefined)
+    const { real, realRoot, folders, odd, fileStats } = read
     const here: Listing = { folder, real, realRoot, stats }
     const entries = folders.map((name): StorageEntry => ({ name, kind: 'folder' }))
     for (const entry of odd) entries.push(...(await this.#oddEntry(here, entry)))
     if (!stats) {
-      const named = files.map((name): StorageEntry => ({ name, kind: 'file' }))
+      const named = read.files.map((name): StorageEntry => ({ name, kind: 'file' }))
       return { entries: entries.concat(named), vanished: 0 }
     }
+    const files = addKnown(entries, read.files, known)
     let vanished = addStats(entries, files, fileStats)
     const first = fileStats.length / STAT_NUMBERS
     for (let start = first; start < files.length; start += STATS_AT_ONCE) {
@@ -299,6 +302,20 @@ interface Listing {
 }
 
 const NO_STATS = new Float64Array()
+
+/** Adds the files whose stats are known, and returns the others. */
+function addKnown(
+  entries: StorageEntry[],
+  files: readonly string[],
+  known: ListOptions['known'],
+): readonly string[] {
+  if (known === undefined) return files
+  return files.filter((name) => {
+    const stat = known.get(name)
+    if (stat !== undefined) entries.push({ name, kind: 'file', stat })
+    return stat === undefined
+  })
+}
 
 /**
  * Adds the files with stats from the thread; ignores what is no file or has been deleted, and
