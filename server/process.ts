@@ -21,6 +21,8 @@ const exitCode = await runProgram(process.argv.slice(2), {
   io,
   environment: process.env,
   workingFolder: process.cwd(),
+  // As in docs/deploy/aftercast.service.
+  serviceFolder: '/etc/aftercast',
 })
 process.exitCode = failure.hasFailed ? 1 : exitCode
 // A worker's channel to its primary would keep it alive.

@@ -9,6 +9,7 @@ import type { Io } from './app/io.ts'
 import { runCommandLine, type CommandActions, type CommandInput } from './cli.ts'
 import { findWarnings, loadConfig, type Config } from './config/load-config.ts'
 import { readConfigFile } from './config/read-config-file.ts'
+import { findServiceSettings } from './config/installed-settings.ts'
 import { isAppError } from './errors.ts'
 
 const exitCodes = { done: 0, failed: 1, usage: 2 } as const
@@ -19,6 +20,8 @@ export interface Surroundings {
   environment: NodeJS.ProcessEnv
   /** Absolute path; relative paths of arguments and of the configuration start here. */
   workingFolder: string
+  /** Of the settings of an installed service. */
+  serviceFolder: string
 }
 
 /** Runs the command line (without program names) and returns the exit code. Never rejects. */
@@ -49,16 +52,17 @@ export async function runProgram(
  */
 function createActions(surroundings: Surroundings, version: string): CommandActions {
   const { io } = surroundings
-  const configure = async (input: CommandInput) => readConfiguration(input, surroundings)
+  const configureServer = async (input: CommandInput) => readConfiguration(input, surroundings)
+  const configure = async (input: CommandInput) => readServiceConfiguration(input, surroundings)
   return {
     async serve(input) {
       const { serve } = await import('./app/commands/serve.ts')
-      await serve(await configure(input), io, version)
+      await serve(await configureServer(input), io, version)
       return exitCodes.done
     },
     async work(input) {
       const { work } = await import('./app/commands/serve.ts')
-      await work(await configure(input), io, version)
+      await work(await configureServer(input), io, version)
       return exitCodes.done
     },
     async scan(input) {
@@ -123,6 +127,22 @@ async function readConfiguration(
   const warnings = cluster.isWorker ? [] : findWarnings(sources, config)
   for (const line of warnings) io.stderr(`aftercast: warning: ${line}`)
   return config
+}
+
+/** Of the service that is installed on this machine, unless the command is about another site. */
+async function readServiceConfiguration(
+  input: CommandInput,
+  surroundings: Surroundings,
+): Promise<Config> {
+  const { flags, configFile: named } = input
+  const { environment, ...folders } = surroundings
+  const cpuCount = availableParallelism()
+  const settings = await findServiceSettings({ ...folders, flags, environment, named, cpuCount })
+  if (settings === undefined) return readConfiguration(input, surroundings)
+  // Into the environment of the process: libraries read their own variables there.
+  for (const [name, value] of Object.entries(settings.environment)) environment[name] ||= value
+  const { workingFolder } = surroundings
+  return loadConfig({ flags, environment, file: settings.file, workingFolder, cpuCount })
 }
 
 /** One line with the stack and causes of an error that is not a failure of the closed list. */

@@ -1,10 +1,10 @@
 // One data folder belongs to one site and to one process that writes it: what commands refuse
 // beside a running server, with their exit codes.
-import { mkdir, readdir, symlink } from 'node:fs/promises'
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { streamersApiPath } from '../shared/paths.ts'
-import { runInNewProcess } from './support/servers/run-program.ts'
+import { runInNewProcess, runInProcess } from './support/servers/run-program.ts'
 import type { ProgramOutcome } from './support/servers/run-program.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
@@ -111,4 +111,36 @@ describe('a data folder', () => {
 it('demo ends where its folder cannot be made', async () => {
   const outcome = await run('demo', '/proc/x/y')
   expect(outcome).toEqual(refusal('the demo library cannot be made: ENOENT: ', 1))
+})
+
+describe('the settings of an installed service', () => {
+  it('are those of commands, unless they name another site', async () => {
+    const serviceFolder = path.join(library.folder, 'etc')
+    await mkdir(serviceFolder)
+    const { recordings, data, folder: workingFolder } = library
+    const lines = [`AFTERCAST_RECORDINGS=${recordings}`, `AFTERCAST_DATA=${data}`]
+    await writeFile(path.join(serviceFolder, 'environment'), [...lines, ''].join('\n'))
+    const settings = path.join(serviceFolder, 'aftercast.config.json')
+    await writeFile(settings, '{ "layout": "obs" }')
+    const command = async (args: string[], at = workingFolder): Promise<ProgramOutcome> =>
+      runInProcess(args, { workingFolder: at, serviceFolder })
+
+    for (const [args, at] of [
+      [['check'], workingFolder],
+      [['check', '--data', 'data'], workingFolder],
+      [['check'], serviceFolder],
+      [['check', '--config', settings], workingFolder],
+    ] as const) {
+      const { stderr } = await command([...args], at)
+      expect(stderr, args.join(' ')).toContain('1 playable session')
+    }
+    const hidden = await command(['hide', 'recordings'])
+    expect(hidden.stdout).toBe(`recordings is hidden in ${data}\n`)
+    await command(['hide', '--undo'])
+    expect(await command(['check', '--data', 'other'])).toEqual(refusal('recordings: none '))
+    await mkdir(path.join(workingFolder, 'clone'))
+    await writeFile(path.join(workingFolder, 'clone/aftercast.config.json'), '{}')
+    const outcome = await command(['check'], path.join(workingFolder, 'clone'))
+    expect(outcome).toEqual(refusal('recordings: none '))
+  })
 })

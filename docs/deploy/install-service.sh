@@ -41,8 +41,14 @@ id aftercast >/dev/null 2>&1 ||
 install -m 644 "$folder/aftercast.service" /etc/systemd/system/
 mkdir -p "$(dirname "$settings")"
 if [ ! -e "$settings" ]; then
-	printf '%s\n' "AFTERCAST_RECORDINGS=$recordings" "$address" 'AFTERCAST_TRUST_PROXY=1' >"$settings"
+	# Readable for commands of the service's user, and not for others: it may contain tokens.
+	install -m 640 -g aftercast /dev/null "$settings"
+	printf '%s\n' "$address" 'AFTERCAST_TRUST_PROXY=1' >"$settings"
 fi
+# The unit of an earlier release had these.
+for line in "AFTERCAST_RECORDINGS=$recordings" AFTERCAST_DATA=/var/lib/aftercast; do
+	grep -q "^${line%%=*}=" "$settings" || printf '%s\n' "$line" >>"$settings"
+done
 cat >"$site" <<END
 $mark
 $host {

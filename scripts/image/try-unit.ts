@@ -37,7 +37,8 @@ export async function tryUnit(
   const url = `http://127.0.0.1:${port}`
   const settings = path.join(folder, 'settings')
   await mkdir(settings, { recursive: true })
-  await writeFile(path.join(settings, 'environment'), `PORT=${port}\n`)
+  const lines = ['AFTERCAST_RECORDINGS=/srv/recordings', 'AFTERCAST_DATA=/var/lib/aftercast']
+  await writeFile(path.join(settings, 'environment'), [...lines, `PORT=${port}`, ''].join('\n'))
   const volumes = [`${recordings}:/srv/recordings:ro`, `${settings}:${SETTINGS}`]
   const mounts = volumes.flatMap((volume) => ['--volume', volume])
   const container = await start('host', '--privileged', '--systemd=always', ...mounts, IMAGE)
@@ -51,6 +52,10 @@ export async function tryUnit(
     const page = `${url}/p/${session}`
     await check(`unit: ${session} plays in Chromium`, () => playInBrowser(page))
   }
+  await check('unit: commands have its configuration', async () => {
+    const hide = inside('runuser', '--user', 'aftercast', '--', 'aftercast', 'hide', 'nobody')
+    await expectText(hide, 'nobody is hidden in /var/lib/aftercast')
+  })
   await check('unit: its decoders have all restrictions', async () => {
     if ((await readLog()).includes('lacks')) throw new Error(await readLog())
   })

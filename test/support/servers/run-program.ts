@@ -9,6 +9,8 @@ import { patienceMs } from '../patience.ts'
 export interface ProgramOptions {
   workingFolder: string
   environment?: NodeJS.ProcessEnv
+  /** Default none. Only in this process. */
+  serviceFolder?: string
 }
 
 export interface ProgramOutcome {
@@ -23,7 +25,7 @@ export const PROGRAM = path.resolve(import.meta.dirname, '../../../server/main.t
 /** In this process: everything but the process itself (signals, workers, its exit code). */
 export async function runInProcess(
   args: readonly string[],
-  { workingFolder, environment = {} }: ProgramOptions,
+  { workingFolder, environment = {}, serviceFolder = '/nowhere' }: ProgramOptions,
 ): Promise<ProgramOutcome> {
   const written = { stdout: '', stderr: '' }
   const io = {
@@ -35,7 +37,7 @@ export async function runInProcess(
     processId: process.pid,
     signal: new AbortController().signal,
   }
-  const code = await runProgram(args, { io, environment, workingFolder })
+  const code = await runProgram(args, { io, environment, workingFolder, serviceFolder })
   return { code, ...written }
 }
 
