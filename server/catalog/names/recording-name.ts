@@ -14,10 +14,12 @@ const PARTIAL_ENDING = '.part'
  * `x.f137.mp4.part`.
  */
 const TEMPORARY_MARK = '.tmp'
-const anyEndings = new RegExp(
-  `(?:\\.(?:part|tmp|temp|${extensions.map((ending) => ending.slice(1)).join('|')}))+$`,
-  'i',
-)
+const strippedEndings = new Set([
+  'part',
+  'tmp',
+  'temp',
+  ...extensions.map((ending) => ending.slice(1)),
+])
 const FORMAT_MARK = /\.f\d{1,4}$/
 /** YouTube's audio-only format numbers: downloaders fetch them beside the video. */
 const AUDIO_FORMAT_MARK = /\.f(?:139|140|141|171|172|249|250|251)$/
@@ -53,7 +55,9 @@ export function endingOf(text: string): string | undefined {
 
 /** The part of a name that does not change when the recording is finished and renamed. */
 export function stripEndings(name: string): string {
-  return name.replace(anyEndings, '')
+  const parts = name.split('.')
+  const last = parts.findLastIndex((part) => !strippedEndings.has(part.toLowerCase()))
+  return parts.slice(0, Math.max(last, 0) + 1).join('.')
 }
 
 function parseEnding(name: string): RecordingName | undefined {

@@ -1,5 +1,7 @@
 // @vitest-environment jsdom
 import { expect, test } from 'vitest'
+import { CostCounter } from '../../../test/support/cost/count-cost.ts'
+import { findSlowText } from '../../../test/support/cost/find-slow-text.ts'
 import { VastError } from './vast-error.ts'
 import { parseVast } from './vast.ts'
 import type { InlineAd, WrapperAd } from './vast.ts'
@@ -192,4 +194,21 @@ test.each([
   ['VAST 1 by its version', '<VAST version="1.0"/>', 102],
 ])('rejects %s', (_what, text, code) => {
   expect(codeOf(text)).toBe(code)
+})
+
+test('costs grow linearly with the document', () => {
+  const counter = new CostCounter()
+  const tokens = [
+    '<Ad>',
+    '</Ad>',
+    '<InLine>',
+    '<Creatives>',
+    '<Linear>',
+    '<Tracking event="start">',
+  ]
+    .concat(['<MediaFile type="video/mp4">', '</MediaFile>', '<![CDATA[', ']]>', '<!--', '-->'])
+    .concat(['<', '>', '/', '"', '=', ' ', '\n', 'a', '&amp;', '&', '[', 'https://a.example/'])
+  const slow = findSlowText(counter, (text) => parseVast(text, base), tokens)
+  counter.close()
+  expect(slow).toBeUndefined()
 })
