@@ -23,3 +23,12 @@ test('two sites of one origin have lists of their own', () => {
   expect([root.find(session), tv.find(session)]).toEqual([[1], [2]])
   expect(localStorage.getItem('aftercast.test')).toBe('[["Alice/2026-01-31/7",1]]')
 })
+
+test('reads at most as many entries as it writes', () => {
+  const stored = Array.from({ length: 20 }, (_, at) => [`Alice/2026-01-31/${at}`, at])
+  localStorage.setItem('aftercast.test', JSON.stringify(stored))
+  const entries = entriesAt('')
+  expect(entries.read()).toHaveLength(9)
+  expect(entries.find({ ...session, sessionId: '19' })).toEqual([19])
+  expect(entries.find({ ...session, sessionId: '10' })).toBeUndefined()
+})

@@ -34,7 +34,7 @@ export function createStoredEntries<T extends unknown[]>({
   const read: StoredEntries<T>['read'] = (open = openStorage) => {
     try {
       const saved: unknown = JSON.parse(open().getItem(listKey) ?? '[]')
-      return Array.isArray(saved) ? saved.flatMap(parseEntry) : []
+      return Array.isArray(saved) ? saved.slice(-limit).flatMap(parseEntry) : []
     } catch {
       return []
     }

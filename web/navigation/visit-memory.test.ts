@@ -26,6 +26,14 @@ test('evicts the least recently changed of more than a hundred visits', () => {
   expect(visits.recall('k2').scrollTop).toBe(3)
 })
 
+test('reads at most a hundred visits', () => {
+  const entries = Array.from({ length: 150 }, (_, i) => [`k${i}`, { scrollTop: 7, seenShare: 0 }])
+  sessionStorage.setItem('aftercast.visits', JSON.stringify(entries))
+  const visits = readVisitMemory(openStorage)
+  expect(visits.recall('k49').scrollTop).toBe(0)
+  expect(visits.recall('k50').scrollTop).toBe(7)
+})
+
 test('survives a reload', () => {
   const visits = new VisitMemory()
   visits.remember('a', { scrollTop: 400, seenShare: 0.5 })

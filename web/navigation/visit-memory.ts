@@ -50,7 +50,9 @@ export class VisitMemory {
 export function readVisitMemory(open: () => Storage): VisitMemory {
   try {
     const saved: unknown = JSON.parse(open().getItem(STORAGE_KEY) ?? '[]')
-    return new VisitMemory(Array.isArray(saved) ? saved.filter(isVisitEntry) : [])
+    return new VisitMemory(
+      Array.isArray(saved) ? saved.slice(-MAX_VISITS).filter(isVisitEntry) : [],
+    )
   } catch {
     return new VisitMemory()
   }

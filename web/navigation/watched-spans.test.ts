@@ -22,6 +22,12 @@ test.each<[string, WatchedSpan[], WatchedSpan[]]>([
   expect(joinSpans(spans)).toEqual(joined)
 })
 
+test('ignores more stored spans than it writes', () => {
+  const pairs = Array.from({ length: 25 }, (_, at) => [at * 10, at * 10 + 5])
+  localStorage.setItem('aftercast.spans', JSON.stringify([['Alice/2026-01-31/7', pairs]]))
+  expect(readWatchedSpans(session)).toEqual([])
+})
+
 test('joins the closest of more than 24', () => {
   const spans = Array.from({ length: 40 }, (_, at) => ({
     startSeconds: at * 100,

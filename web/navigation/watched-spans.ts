@@ -13,8 +13,7 @@ type Pair = [startSeconds: number, endSeconds: number]
 const entries = createStoredEntries({
   storageKey: 'aftercast.spans',
   limit: 50,
-  isValid: (values): values is [spans: Pair[]] =>
-    values.length === 1 && Array.isArray(values[0]) && values[0].every(isPair),
+  isValid: (values): values is [spans: Pair[]] => values.length === 1 && isPairList(values[0]),
 })
 
 /** Beyond, the closest ones are joined. */
@@ -63,6 +62,10 @@ function joinCloser(spans: readonly WatchedSpan[], gapSeconds: number): WatchedS
     }
   }
   return joined
+}
+
+function isPairList(list: unknown): boolean {
+  return Array.isArray(list) && list.length <= MAX_SPANS && list.every(isPair)
 }
 
 function isPair(pair: unknown): boolean {
