@@ -31,7 +31,7 @@ section {
 }
 .grid > section { margin-top: 0; }
 .grid { margin-top: 1rem; }
-.message { margin-top: 1rem; padding: .75rem 1rem; border-left: .25rem solid var(--accent); background: var(--surface); }
+.message { margin-top: 1rem; padding: .75rem 1rem; border-left: .25rem solid var(--accent); background: var(--surface); overflow-wrap: anywhere; }
 table { width: 100%; border-collapse: collapse; font-size: .9375rem; }
 table + table, form + table, p + table { margin-top: 1rem; }
 caption { padding-bottom: .25rem; font-weight: 600; text-align: start; }
