@@ -326,7 +326,7 @@ test('stops requesting recommendations when the visitor leaves', async () => {
   /** Gives what is under way more turns than it needs. */
   const settle = async () => {
     for (let round = 0; round < 10; round += 1)
-      await act(async () => fetch(`${api.base}/api/config`))
+      await act(async () => fetch(`${api.base}/api/config`).catch(() => undefined))
   }
   await settle()
   const requestsBefore = requestedSessions()
