@@ -13,6 +13,7 @@ import { ALL_FORMATS, ensureMedia } from '../make-media.ts'
 import type { BenchLibrary, MediaFormat, MediaOutput } from '../make-media.ts'
 import type { BenchOptions } from '../options.ts'
 import { formatTable, median } from '../table.ts'
+import { benchRecorderFolders } from './recorder-folder.ts'
 
 const CHILD = path.resolve(import.meta.dirname, 'index-child.ts')
 /** Of the encoded frames and audio; see make-media-child.ts. */
@@ -50,6 +51,7 @@ export async function benchIndex(options: BenchOptions): Promise<void> {
   }
   const table = formatRows(rows, plan.mediaSeconds)
   for (const line of [...describeMachine([]), '', ...table, '']) console.log(line)
+  for (const line of [...benchRecorderFolders(rounds, isSmoke), '']) console.log(line)
   const peak = await measureServer(library)
   console.log(
     `A server that sent every segment of all of them held ${peak.toFixed(0)} MiB at most.`,
