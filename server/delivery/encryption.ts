@@ -18,7 +18,7 @@ export interface HlsSettings {
 }
 
 /** Increase it when a code change gives the same recording other segment bytes. */
-const FORMAT_VERSION = 4
+const FORMAT_VERSION = 5
 
 /**
  * The part of a segment URL that identifies the recording, the settings and the key.

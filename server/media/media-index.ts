@@ -132,8 +132,8 @@ export interface SplitPointTable {
   /** Ticks per second of `startTicks` and `endTicks`. */
   timescale: number
   /**
-   * Presentation time on the session timeline: starts at 0, strictly increasing, continuous across
-   * discontinuities.
+   * When the first frame of the split point is shown, which in an open GOP is a leading frame: on
+   * the session timeline, which starts at 0, strictly increasing, continuous across discontinuities.
    */
   startTicks: Float64Array
   /** End of all samples on the session timeline, which is the session duration. */

@@ -5,7 +5,6 @@ import { withReadHints } from '../../storage/read-ahead.ts'
 import type { OpenFile } from '../../storage/storage.ts'
 import { finishSets } from '../codec/sets-scan.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
-import { SPLIT_FORCED } from '../media-index.ts'
 import type { Growth, MediaIndex, Track } from '../media-index.ts'
 import { ReadWindow } from '../../storage/read-window.ts'
 import { describeGrowth } from '../timeline/growth.ts'
@@ -14,6 +13,7 @@ import { WINDOW_BYTES } from './flv-limits.ts'
 import { findKeyFrame, VIDEO_TIMESCALE } from './flv-segment.ts'
 import type { FlvSection, FlvConfig, FlvSource, VideoConfigRecord } from './flv-source.ts'
 import { readFrameSize } from './video-config.ts'
+import { isStartOpen } from './scan-section.ts'
 import { resumeScan, startScan } from './scan-state.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
@@ -142,6 +142,6 @@ function describeTracks({ sections, configs }: FlvSource): Track[] {
 function growthOf({ offsets, resume }: FlvSource, flags: Uint8Array): Growth {
   const [from = 0, to = from] = offsets
   const count = resume.lengths.splitPoints
-  // Frames that are shown before a forced split point may still follow it.
-  return describeGrowth(flags[count - 1] === SPLIT_FORCED ? count - 1 : count, { from, to })
+  const isOpen = isStartOpen(flags[count - 1], resume)
+  return describeGrowth(isOpen ? count - 1 : count, { from, to })
 }

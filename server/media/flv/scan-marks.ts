@@ -7,7 +7,7 @@ import { AUDIO_WAIT_MS, MAX_PENDING, OPENING_MS } from './flv-limits.ts'
 import { NO_FRAME } from './flv-source.ts'
 import type { FlvSection } from './flv-source.ts'
 import { flvRules, placeFrame, placeAudio, setClock, snapAudio } from './scan-clock.ts'
-import { addSplitPoint, closeSection, moveForcedBack, openSection } from './scan-section.ts'
+import { addSplitPoint, closeSection, moveStartBack, openSection } from './scan-section.ts'
 import type { Mark } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
 
@@ -170,7 +170,7 @@ function serveFrame(scan: Scan, mark: Mark): void {
     const isAfter = startMs > state.lastSplitPointMs
     const flags = isAfter ? frameFlags(scan, startMs, isKey) : 0
     if (flags !== 0) addSplitPoint(scan, { position, startMs, flags, leadMs: compositionMs })
-    else moveForcedBack(scan, startMs)
+    else moveStartBack(scan, startMs)
   }
   if (isKey) {
     state.lastKeyMs = startMs

@@ -34,12 +34,25 @@ export function addSplitPoint({ state, splitPoints }: Scan, splitPoint: SplitPoi
   if ((splitPoint.flags & SPLIT_KEY_FRAME) !== 0) state.lastKeySplitPointMs = splitPoint.startMs
 }
 
-/** A forced split point starts with the frame that is shown first, which may be a later one. */
-export function moveForcedBack({ state, splitPoints }: Scan, startMs: number): void {
+/**
+ * Whether frames that are shown before the frame of the last split point, which has these flags,
+ * may follow it: leading frames of an open GOP do, up to the first frame that is shown after the
+ * key frame.
+ */
+export function isStartOpen(
+  flags: number | undefined,
+  { latestFrameMs, lastKeySplitPointMs }: ScanState,
+): boolean {
+  if (flags === SPLIT_FORCED) return true
+  return ((flags ?? 0) & SPLIT_KEY_FRAME) !== 0 && latestFrameMs <= lastKeySplitPointMs
+}
+
+/** A split point starts with the frame that is shown first, which may be a later one. */
+export function moveStartBack({ state, splitPoints }: Scan, startMs: number): void {
   const { startMs: starts, leadMs, flags } = splitPoints
   const last = starts.length - 1
   const lead = leadMs[last] ?? NO_FRAME
-  const isFrame = flags[last] === SPLIT_FORCED && lead !== NO_FRAME
+  const isFrame = isStartOpen(flags[last], state) && lead !== NO_FRAME
   if (!isFrame || startMs >= state.lastSplitPointMs) return
   const moved = Math.max(startMs, (starts[last - 1] ?? -1) + 1)
   // The decode time of its first frame stays.

@@ -12,6 +12,7 @@ import type { SkippedBytes } from '../fragments/fragment-walk.ts'
 import type { EndedGroup, FragmentGrouper } from './fragment-grouper.ts'
 import { type ScanState, createScanState } from './scan-state.ts'
 import { sessionEnd } from './section.ts'
+import { isStartOpen } from './split-group.ts'
 
 /** Result of a scan. */
 export interface ScanEnd {
@@ -139,19 +140,25 @@ export function restoreState({ splitPoints, tracks }: MediaIndex, source: Fmp4So
 
 /** Split points before the last group with a final time, and one at the start of that group. */
 function countStable(
-  { splitPoints, sections }: ScanState,
+  state: ScanState,
   { splitPointCount }: Fmp4Resume,
   last: EndedGroup | undefined,
 ): number {
+  const { splitPoints, sections } = state
   const beginsGroup = splitPoints.samplesBefore[splitPointCount] === 0
   const known = beginsGroup && isWholeAtStart(last) ? splitPointCount + 1 : splitPointCount
   // Frames that are shown before it may still follow.
-  const fixed = splitPoints.flags[known - 1] === SPLIT_FORCED ? known - 1 : known
+  const isOpen = splitPoints.flags[known - 1] === SPLIT_FORCED || isLastOpen(state, known)
+  const fixed = isOpen ? known - 1 : known
   const open = sections.find(({ isSettled }) => !isSettled)
   if (open === undefined) return fixed
   // The start of an unsettled section is final, its later split points are not. The first section
   // waits for its earliest time.
   return Math.min(fixed, open.firstSplitPoint === 0 ? 0 : open.firstSplitPoint + 1)
+}
+
+function isLastOpen(state: ScanState, known: number): boolean {
+  return known === state.splitPoints.flags.length && isStartOpen(state)
 }
 
 /**

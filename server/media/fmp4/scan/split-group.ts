@@ -68,11 +68,25 @@ export function splitVideo(state: ScanState, group: Group, target: SplitTarget):
     const flags = at < target.skip ? 0 : videoSplitFlags(isKey, distancesOf(state, seconds))
     if (flags !== 0)
       addSplitPoint(state, group, { samplesBefore: at, ticks, track: target.track, flags })
-    else if (state.splitPoints.flags.at(-1) === SPLIT_FORCED)
+    else if (at >= target.skip && isStartOpen(state))
       moveSplitPointBack(state, target.section, ticks)
     if (flags === SPLIT_KEY_FRAME) state.lastKeySeconds = seconds
     state.latestFrameSeconds = Math.max(state.latestFrameSeconds, seconds)
   })
+}
+
+/**
+ * Whether frames that are shown before the frame of the last split point may follow it: leading
+ * frames of an open GOP do, up to the first frame that is shown after the key frame.
+ */
+export function isStartOpen({
+  splitPoints,
+  latestFrameSeconds,
+  lastKeySeconds,
+}: Pick<ScanState, 'splitPoints' | 'latestFrameSeconds' | 'lastKeySeconds'>): boolean {
+  const flags = splitPoints.flags.at(-1) ?? 0
+  if (flags === SPLIT_FORCED) return true
+  return (flags & SPLIT_KEY_FRAME) !== 0 && latestFrameSeconds <= lastKeySeconds
 }
 
 function distancesOf(state: ScanState, seconds: number): FrameDistances {

@@ -233,8 +233,19 @@ export class Scan implements WalkVisitor {
     const joinsLast = isFirst || (!splitPoints.hasFrame() && flags === 0)
     if (block.isKey && joinsLast) splitPoints.addFlags(SPLIT_KEY_FRAME)
     else if (flags !== 0) this.#openSplitPoint(block, ticks, flags)
-    else if (!block.isKey && (splitPoints.lastFlags & SPLIT_FORCED) !== 0)
+    else if (!block.isKey && this.#isStartOpen())
       splitPoints.moveStartBack(ticks - shiftOf(run, section))
+  }
+
+  /**
+   * Whether frames that are shown before the frame of the last split point may follow it: leading
+   * frames of an open GOP do, up to the first frame that is shown after the key frame.
+   */
+  #isStartOpen(): boolean {
+    const { lastFlags } = this.splitPoints
+    const { maxFrameTicks, lastKeyTicks } = this.memory.run
+    const leads = (lastFlags & SPLIT_KEY_FRAME) !== 0 && maxFrameTicks <= lastKeyTicks
+    return leads || (lastFlags & SPLIT_FORCED) !== 0
   }
 
   /** Ticks since the start of the last split point. */

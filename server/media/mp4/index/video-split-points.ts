@@ -38,6 +38,13 @@ export async function findVideoSplitPoints(
   const descriptions: number[] = []
   let change = 0
   let lastTicks = -Infinity
+  /** The last split point begins with its frame that is shown first, such as a leading frame. */
+  const settleLast = () => {
+    const last = presentationTicks.length - 1
+    const after = (presentationTicks[last - 1] ?? -Infinity) + 1
+    const shown = Math.min(walk.takeEarliest(), lastTicks)
+    if (last >= 0) presentationTicks[last] = Math.max(after, shown)
+  }
   while (walk.sample < map.sampleCount) {
     await syncs.to(walk.sample)
     const isChange = changes[change]?.sample === walk.sample
@@ -46,6 +53,7 @@ export async function findVideoSplitPoints(
     const isForced = !isKey && !isChange
     if (isChange || isForced || ticks >= lastTicks + minTicks) {
       if (isChange) change += 1
+      settleLast()
       lastTicks = Math.max(ticks, lastTicks + 1)
       recorder.record(syncs.entry)
       presentationTicks.push(lastTicks)
@@ -63,7 +71,9 @@ export async function findVideoSplitPoints(
       forcedTicks: FORCED_SECONDS * timescale,
     })
   }
-  return { cursors: recorder.finish(), presentationTicks, flags, descriptions, extent: walk.extent }
+  settleLast()
+  const extent = walk.wholeExtent()
+  return { cursors: recorder.finish(), presentationTicks, flags, descriptions, extent }
 }
 
 /**

@@ -29,6 +29,7 @@ export class TimeWalk {
   readonly offsets: RunCursor | undefined
   readonly #sampleCount: number
   readonly #maxOffsetTicks: number
+  #earliestBefore = Infinity
 
   constructor(
     file: OpenFile,
@@ -50,6 +51,20 @@ export class TimeWalk {
   /** Presentation time of the next sample. */
   get presentationTicks(): number {
     return this.decodeTicks + this.#offset
+  }
+
+  /** Earliest presentation time of the samples since the last call. `extent` begins again. */
+  takeEarliest(): number {
+    const { earliestTicks } = this.extent
+    this.#earliestBefore = Math.min(this.#earliestBefore, earliestTicks)
+    this.extent.earliestTicks = Infinity
+    return earliestTicks
+  }
+
+  /** The extent of all samples consumed, also before `takeEarliest`. */
+  wholeExtent(): TimeExtent {
+    const earliestTicks = Math.min(this.#earliestBefore, this.extent.earliestTicks)
+    return { ...this.extent, earliestTicks }
   }
 
   /** Consumes all samples before sample `target`. */

@@ -1,10 +1,10 @@
 // What of a scan stays as it is when the recording grows, and where the audio of each section ends.
-import { SPLIT_FORCED } from '../../media-index.ts'
 import type { Growth } from '../../media-index.ts'
 import { describeGrowth } from '../../timeline/growth.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
 import { readPesPayload } from '../packets/read-pes.ts'
 import type { Scan, ScanRun } from './scan.ts'
+import { isStartOpen } from './scan-section.ts'
 import type { ScanSection, ScanState } from './scan-state.ts'
 import type { TsForm } from '../ts-source.ts'
 import { audioTicks } from '../packets/audio-track.ts'
@@ -30,8 +30,9 @@ export function measureGrowth(
  * The last split point is not stable while earlier audio may continue after it, or frames that are
  * shown before it may follow, nor are those with open tables.
  */
-function countStableSplitPoints({ splitPoints, sections, splitCarryIsOpen }: ScanState): number {
-  const isOpen = splitCarryIsOpen || splitPoints.flags.at(-1) === SPLIT_FORCED
+function countStableSplitPoints(state: ScanState): number {
+  const { splitPoints, sections } = state
+  const isOpen = state.splitCarryIsOpen || isStartOpen(state)
   const known = splitPoints.offsets.length - (isOpen ? 1 : 0)
   const section = sections.at(-1)
   if (section?.promise !== 'waiting') return known

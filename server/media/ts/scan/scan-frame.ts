@@ -18,7 +18,7 @@ import { isWrong, noteJump, takeJump, whyWait } from './scan-jump.ts'
 import { countsAsKey } from './scan-key.ts'
 import {
   addSplitPoint,
-  moveForcedBack,
+  moveStartBack,
   noteSets,
   startSection,
   widenSection,
@@ -156,7 +156,7 @@ function takeKeyFrame(state: ScanState, section: ScanSection, entry: Entry): voi
   section.sps ??= entry.sps
   section.parameterSets ??= entry.parameterSets
   if (splitFlags(state, entry, 'key') !== 0) addSplitPoint(state, entry)
-  else moveForcedBack(state, entry)
+  else moveStartBack(state, entry)
 }
 
 function hasNewSps({ sps, served }: ScanSection, entry: Entry): boolean {
@@ -174,7 +174,7 @@ function takePlainFrame(state: ScanState, section: ScanSection, entry: Entry): v
   const pts = Math.min(entry.pts, latestFramePts + frameTicks)
   const flags = entry.pts > latestFramePts ? splitFlags(state, { pts }, 'plain') : 0
   if (flags !== 0) addSplitPoint(state, { ...entry, flags })
-  else moveForcedBack(state, entry)
+  else moveStartBack(state, entry)
 }
 
 function splitFlags(state: ScanState, { pts }: { pts: number }, kind: 'key' | 'plain'): number {

@@ -3,7 +3,7 @@ import { UnplayableError } from '../../../errors.ts'
 import { splitNals, START_CODE } from '../../codec/nal-unit.ts'
 import { missingSets, replaceSets, setOrder } from '../../codec/parameter-sets.ts'
 import { takeFrameSets } from '../../codec/sets-scan.ts'
-import { SPLIT_FORCED } from '../../media-index.ts'
+import { SPLIT_FORCED, SPLIT_KEY_FRAME } from '../../media-index.ts'
 import { MAX_SECTIONS, MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
 import { isVerbatim, noteFlaw } from './scan-state.ts'
 import type { Entry, ScanSection, ScanState } from './scan-state.ts'
@@ -135,11 +135,23 @@ export function noteSets(state: ScanState, { sets: own }: Entry, first: number):
   takeFrameSets(state.sets, { codec: video.codec, recorded: [], own }, splitPoint)
 }
 
-/** A forced split point starts with the frame that is shown first, which may be a later one. */
-export function moveForcedBack(state: ScanState, { pts }: Entry): void {
+/**
+ * Whether frames that are shown before the frame of the last split point may follow it: leading
+ * frames of an open GOP do, up to the first frame that is shown after the key frame.
+ */
+export function isStartOpen({ splitPoints, sections, lastMainSplitPointPts }: ScanState): boolean {
+  const flags = splitPoints.flags.at(-1) ?? 0
+  if (flags === SPLIT_FORCED) return true
+  const latest = sections.at(-1)?.latestFramePts ?? Infinity
+  return (flags & SPLIT_KEY_FRAME) !== 0 && latest <= lastMainSplitPointPts
+}
+
+/** A split point starts with the frame that is shown first, which may be a later one. */
+export function moveStartBack(state: ScanState, { pts, dts }: Entry): void {
   const { splitPoints } = state
   const last = splitPoints.pts.length - 1
-  if (splitPoints.flags[last] !== SPLIT_FORCED || pts >= state.lastSplitPointPts) return
+  // A frame that is shown before it is decoded has a wrong stamp.
+  if (pts >= state.lastSplitPointPts || pts < dts || !isStartOpen(state)) return
   const earliest = (splitPoints.pts[last - 1] ?? -Infinity) + 1
   splitPoints.pts[last] = Math.max(pts, earliest)
   state.lastSplitPointPts = splitPoints.pts[last]
