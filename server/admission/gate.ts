@@ -36,8 +36,8 @@ interface Waiting {
 }
 
 /**
- * Clients that wait take turns; the entries of each are first in, first out. A large cost whose turn
- * it is is not overtaken by smaller ones.
+ * Clients that wait take turns; the entries of each are first in, first out. Smaller costs do not
+ * overtake a large one whose turn it is.
  */
 export class Gate {
   readonly #bounds: GateBounds
@@ -58,10 +58,11 @@ export class Gate {
   }
 
   /**
-   * Waits for admission. A cost above the limit counts as the limit. While too many wait, the client
-   * with most of them loses its last one.
+   * Waits for admission. A cost above the limit counts as the limit. While too many wait, the
+   * client with most of them loses its last one.
    *
-   * @throws AppError `busy` if too many wait for its client, or after the time limit; the signal's reason
+   * @throws AppError `busy` if too many wait for its client, or after the time limit; the signal's
+   *   reason
    */
   async enter(signal: AbortSignal, cost = 1): Promise<Release> {
     signal.throwIfAborted()
