@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { activityEvents } from '../shared/contract.ts'
 import { countOf } from '../server/analytics/activity-count.ts'
-import { networkOf } from '../server/analytics/rate-limiter.ts'
+import { networkOf } from '../server/admission/client.ts'
 import { parseCreatives } from '../server/ads/house/creatives.ts'
 import { parseLayoutTemplate } from '../server/catalog/names/layout-template.ts'
 import { parseRecordingName, stripEndings } from '../server/catalog/names/recording-name.ts'

@@ -1,6 +1,6 @@
 // Keys and variables that do not exist: which existing one was probably meant. Pure.
 import { listConfigOptions } from './options.ts'
-import { suggestName } from './suggest.ts'
+import { findNearNames } from './near-names.ts'
 
 const PREFIX = 'AFTERCAST_'
 
@@ -51,4 +51,9 @@ function meantVariable(name: string): string {
 function variableOf(key: string): string {
   const words = key.replaceAll('.', '_').replaceAll(/[A-Z]/g, (letter) => `_${letter}`)
   return PREFIX + words.toUpperCase()
+}
+
+function suggestName(name: string, candidates: readonly string[]): string {
+  const [nearest] = findNearNames(name, candidates)
+  return nearest === undefined ? '' : ` (did you mean ${nearest}?)`
 }

@@ -133,7 +133,7 @@ export interface SplitPointTable {
   timescale: number
   /**
    * When the first frame of the split point is shown, which in an open GOP is a leading frame: on
-   * the session timeline, which starts at 0, strictly increasing, continuous across discontinuities.
+   * the session timeline, which starts at 0, increases strictly, and has no discontinuities.
    */
   startTicks: Float64Array
   /** End of all samples on the session timeline, which is the session duration. */

@@ -8,12 +8,12 @@ import { createLoggedNames, lastRun } from '../../catalog/store/hide-log.ts'
 import type { LoggedNames } from '../../catalog/store/hide-log.ts'
 import { openReplica } from '../../catalog/store/replica.ts'
 import type { Config } from '../../config/load-config.ts'
+import { findNearNames } from '../../config/near-names.ts'
 import { AppError } from '../../errors.ts'
 import { requireCatalog } from '../data-folder.ts'
 import type { Io } from '../io.ts'
 import { CATALOG_FILE } from '../library.ts'
 import { countOf } from '../../../shared/count-of.ts'
-import { findNearNames } from '../../../shared/near-names.ts'
 import { printable } from '../../../shared/printable.ts'
 
 /** A name to hide or to show again. */
