@@ -1,5 +1,6 @@
 // `aftercast check`: lists the recordings that are unplayable, partly playable or not served.
 import { countOf } from '../../../shared/count-of.ts'
+import { printable } from '../../../shared/printable.ts'
 import { listImperfect } from '../../catalog/store/imperfect.ts'
 import type { ImperfectRecording } from '../../catalog/store/imperfect.ts'
 import type { Config } from '../../config/load-config.ts'
@@ -22,13 +23,15 @@ export interface CheckOptions {
 }
 
 /**
- * Returns the exit code: 1 where a recording is unplayable or none matches the layout, else 0.
- * Writes nothing to the data folder, which a server may use meanwhile, of other recordings or with
- * another layout.
+ * Returns the exit code: 1 where a recording is unplayable or cannot be read, or none matches the
+ * layout, else 0. Writes nothing to the data folder, which a server may use meanwhile, of other
+ * recordings or with another layout.
  */
 export async function check(config: Config, { format }: CheckOptions, io: Io): Promise<number> {
-  const { report, note } = await makeReport(config, io)
+  const { report, note, unread } = await makeReport(config, io)
   if (note !== undefined) io.stderr(`note: ${note.text}`)
+  for (const path of unread)
+    io.stderr(`${printable(path)}: could not be read; the log has the reason`)
   const lines =
     format === 'json' ? [JSON.stringify(report, undefined, 2)] : formatCheckTable(report)
   for (const line of lines) io.stdout(line)
@@ -39,16 +42,20 @@ export async function check(config: Config, { format }: CheckOptions, io: Io): P
   const limited = `${count('limited')} of them with limitations`
   io.stderr(`${sessions}, ${limited}; ${countOf(unplayable, 'unplayable recording')}`)
   const isEmpty = report.playableSessions + report.recordings.length === 0
-  return unplayable > 0 || (isEmpty && note !== undefined) ? 1 : 0
+  return unplayable + unread.size > 0 || (isEmpty && note !== undefined) ? 1 : 0
 }
 
 /** Limitations by path; the catalog stores only that there are some. */
 type Limitations = Map<string, SessionLimitation[]>
 
-async function makeReport(
-  given: Config,
-  io: Io,
-): Promise<{ report: CheckReport; note: UnmatchedNote | undefined }> {
+interface Checked {
+  report: CheckReport
+  note: UnmatchedNote | undefined
+  /** Paths of recordings that could not be read. */
+  unread: ReadonlySet<string>
+}
+
+async function makeReport(given: Config, io: Io): Promise<Checked> {
   // Growing recordings are checked as they are now.
   const config: Config = { ...given, library: { ...given.library, settleSeconds: 0 } }
   const { logger } = createLog(config, io.log)
@@ -58,21 +65,32 @@ async function makeReport(
   const opening = { config, location, artifacts, mode: 'private', logger, signal } as const
   const library = await openLibrary(opening)
   try {
-    const limitations: Limitations = new Map()
-    const inspect = inspectIn({
-      async inspect(recording, jobSignal) {
-        const inspection = await library.inspect(recording, jobSignal)
-        if (inspection.status === 'playable' && inspection.limitations.length > 0) {
-          limitations.set(recording.path, inspection.limitations)
-        }
-        return inspection
-      },
-    })
+    const { limitations, unread, ...followed } = followInspections(library)
+    const inspect = inspectIn(followed)
     const note = await scanOnce({ config, io, logger, library }, inspect)
-    return { report: reportOf(library, limitations), note }
+    const report = reportOf(library, limitations)
+    const playableSessions = Math.max(0, report.playableSessions - unread.size)
+    return { report: { ...report, playableSessions }, note, unread }
   } finally {
     await library.close()
   }
+}
+
+/** Inspects as `library`, and notes what the catalog does not store. */
+export function followInspections(library: Pick<Library, 'inspect'>) {
+  const limitations: Limitations = new Map()
+  const unread = new Set<string>()
+  const inspect: Library['inspect'] = async (recording, signal) => {
+    const { path } = recording
+    unread.add(path)
+    const inspection = await library.inspect(recording, signal)
+    unread.delete(path)
+    if (inspection.status === 'playable' && inspection.limitations.length > 0) {
+      limitations.set(path, inspection.limitations)
+    }
+    return inspection
+  }
+  return { limitations, unread, inspect }
 }
 
 function reportOf(library: Library, limitations: Limitations): CheckReport {
