@@ -98,3 +98,9 @@ export function reasonOf(error: unknown): string {
   if (words !== undefined) return `${words} (${code})`
   return error instanceof Error && error.message !== '' ? error.message : String(error)
 }
+
+/** Of the data folder, which cannot be read or written. */
+export function unusableData(data: string, cause: unknown): AppError {
+  const remedy = 'this user must be able to write there'
+  return new AppError('failed', `data: ${data}: ${reasonOf(cause)}; ${remedy}`, { cause })
+}

@@ -25,6 +25,7 @@ const EXTINF_TOLERANCE_SECONDS = 0.05
 const OFFSET_TOLERANCE_SECONDS = 0.01
 
 let folder: string
+let data: string
 let server: StartedServer
 /**
  * A bit rate at which segments are in file order, with block and tag headers in between.
@@ -51,7 +52,8 @@ beforeAll(async () => {
     else await copyFile(join(FIXTURES, name), recordingPath(name))
     await utimes(recordingPath(name), RECORDED_AT, RECORDED_AT)
   }
-  const args = [folder, '--data', join(folder, '.data')]
+  data = await mkdtemp(join(tmpdir(), 'aftercast-exactness-data-'))
+  const args = [folder, '--data', data]
   server = await startServer({
     args,
     environment: { AFTERCAST_WORKERS: '1' },
@@ -61,6 +63,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.stop()
   await rm(folder, { recursive: true })
+  await rm(data, { recursive: true })
 })
 
 function recordingPath(name: string): string {

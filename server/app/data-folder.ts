@@ -5,7 +5,7 @@ import { access, appendFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { withTimeout } from '../../shared/with-timeout.ts'
 import type { Config } from '../config/load-config.ts'
-import { AppError, reasonOf } from '../errors.ts'
+import { AppError, reasonOf, unusableData } from '../errors.ts'
 import { isInside } from '../storage/folder/storage-path.ts'
 import { makeFolder } from '../storage/make-folder.ts'
 import { parseLocation } from '../storage/storage-location.ts'
@@ -35,8 +35,7 @@ export async function claimDataFolder(config: Config, io: ClaimIo): Promise<Disp
     await access(data).catch(async () => make(data))
     // SQLite does not report the system's reason.
     await appendFile(join(data, LOCK_FILE), '').catch((cause: unknown) => {
-      const problem = `the data folder cannot be used: ${reasonOf(cause)}`
-      throw new AppError('failed', problem, { cause })
+      throw unusableData(data, cause)
     })
   }
   await withTimeout(prepare, {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError, reasonOf } from '../errors.ts'
+import { AppError, unusableData } from '../errors.ts'
 import { writeAtomically } from '../storage/atomic-write.ts'
 
 /** Name in the data folder. */
@@ -51,11 +51,6 @@ export async function adoptSecret(dataFolder: string, secret: string): Promise<v
   } catch (cause) {
     throw unusableData(dataFolder, cause)
   }
-}
-
-function unusableData(dataFolder: string, cause: unknown): AppError {
-  const remedy = 'this user must be able to write there'
-  return new AppError('failed', `data: ${dataFolder}: ${reasonOf(cause)}; ${remedy}`, { cause })
 }
 
 function ifMissing(error: NodeJS.ErrnoException): undefined {
