@@ -13,6 +13,8 @@ export interface BufferLimits {
 export class BufferedFiles {
   readonly #maxFileBytes: number
   #freeBytes: number
+  /** Of the last file, for the next one: readers copy what they keep. */
+  #spare: Buffer | undefined
 
   constructor({ maxFileBytes, maxTotalBytes }: BufferLimits) {
     this.#maxFileBytes = maxFileBytes
@@ -24,17 +26,25 @@ export class BufferedFiles {
     const { sizeBytes } = file.stat
     if (sizeBytes > Math.min(this.#maxFileBytes, this.#freeBytes)) return work(file)
     this.#freeBytes -= sizeBytes
+    const buffer = this.#takeBuffer(sizeBytes)
     try {
-      return await work(await bufferFile(file))
+      return await work(await bufferFile(file, buffer.subarray(0, sizeBytes)))
     } finally {
       this.#freeBytes += sizeBytes
+      if (buffer.length > (this.#spare?.length ?? 0)) this.#spare = buffer
     }
+  }
+
+  #takeBuffer(sizeBytes: number): Buffer {
+    const spare = this.#spare
+    if (spare === undefined || spare.length < sizeBytes) return Buffer.allocUnsafeSlow(sizeBytes)
+    this.#spare = undefined
+    return spare
   }
 }
 
 /** The same file; it is as long as what could be read of it. */
-async function bufferFile(file: OpenFile): Promise<OpenFile> {
-  const buffer = Buffer.alloc(file.stat.sizeBytes)
+async function bufferFile(file: OpenFile, buffer: Buffer): Promise<OpenFile> {
   const bytes = buffer.subarray(0, await file.read(buffer, 0))
   const readCached = (buffers: readonly Uint8Array[], position: number): number => {
     let total = 0

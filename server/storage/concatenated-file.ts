@@ -9,6 +9,8 @@ import type { FileStat, OpenFile, Storage } from './storage.ts'
 
 /** Most idle files that stay open: a segment rarely spans more. */
 const MAX_OPEN_FILES = 8
+/** Ranges of one read that are read concurrently: one of the four I/O threads is left to others. */
+const READS_AT_ONCE = 3
 const BLOCK_BYTES = 16
 /** Encrypted bytes per read. */
 const MAX_DECRYPT_BYTES = 1024 * 1024
@@ -52,15 +54,20 @@ class ConcatenatedFile implements OpenFile {
 
   async read(buffer: Uint8Array, position: number): Promise<number> {
     let done = 0
+    let reads: Promise<void>[] = []
     for (let i = this.#indexAt(position); done < buffer.length; i += 1) {
       const range = this.#range(i)
       if (range === undefined) break
       const at = position + done - startOf(this.#ranges, i)
       const wanted = buffer.subarray(done, done + Math.min(buffer.length - done, range.length - at))
       const announcedBytes = Math.min(range.length - at, this.#announcedEnd - position - done)
-      await this.#readRange(range, { wanted, at, announcedBytes })
+      reads.push(this.#readRange(range, { wanted, at, announcedBytes }))
       done += wanted.length
+      if (reads.length < READS_AT_ONCE) continue
+      await allDone(reads)
+      reads = []
     }
+    await allDone(reads)
     return done
   }
 
@@ -175,6 +182,12 @@ class ConcatenatedFile implements OpenFile {
     this.#closing.add(closing)
     void closing.finally(() => this.#closing.delete(closing))
   }
+}
+
+/** Rejects when no read writes to its buffer any more. */
+async function allDone(reads: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(reads)
+  await Promise.all(reads)
 }
 
 /** Runs work on a file that stays open until it is done, even if it is evicted meanwhile. */

@@ -49,6 +49,9 @@ test('hides a streamer from the cache', async () => {
     workingFolder: library.folder,
     environment: cluster.environment,
   })
-  expect(outcome).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Other is hidden in .+\n$/) })
+  expect(outcome).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Other is hidden in .+\n$/),
+  })
   await expect.poll(async () => (await fetch(page)).status).toBe(410)
 })

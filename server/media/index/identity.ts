@@ -8,7 +8,7 @@ import type { MediaIndex } from '../media-index.ts'
 
 /** Up to this size all bytes are hashed, in less time than opening the file takes on a disk. */
 export const MAX_WHOLE_BYTES = 16 * 1024 * 1024
-const CHUNK_BYTES = 1024 * 1024
+const CHUNK_BYTES = 256 * 1024
 const EDGE_BYTES = 64 * 1024
 const SAMPLE_BYTES = 4 * 1024
 const SAMPLES = 32

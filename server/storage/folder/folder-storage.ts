@@ -1,12 +1,14 @@
 // Recordings in a local folder. Enforces containment: nothing outside of the folder is listed or
 // opened.
-import { close, constants, lstat, open, readdir, realpath, stat } from 'node:fs'
+import { close, constants, lstat, open, readdir, readlink, realpath, stat } from 'node:fs'
 import type { Dirent, Stats } from 'node:fs'
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../../errors.ts'
 import { mayBeMisread, sortEntries } from './folder-entries.ts'
+import { orAppError } from './folder-errors.ts'
+import { addKnown, addStats, statFiles } from './folder-stats.ts'
 import type { OddEntry } from './folder-entries.ts'
 import type { FolderThread } from './folder-thread.ts'
 import { createOpenFile, fileStat, statDescriptor } from './open-file.ts'
@@ -53,6 +55,7 @@ const statPath = promisify<string, Stats>(stat)
 const lstatPath = promisify<string, Stats>(lstat)
 const openPath = promisify<string, number, number>(open)
 const closeDescriptor = promisify(close)
+const readLink = promisify<string, string>(readlink)
 const readFolder = promisify<string, { withFileTypes: true }, Dirent[]>(readdir)
 
 /**
@@ -177,14 +180,14 @@ export class FolderStorage implements Storage {
   }
 
   async #openChecked(path: string): Promise<OpenFile> {
-    const { real } = await this.#resolve(path)
     // O_NOFOLLOW: a link that replaced the file must not lead outside.
     const flags = OPEN_FLAGS | (constants.O_NOFOLLOW ?? 0)
+    const { real } = await this.#resolve(path)
     const descriptor = await orAppError(openPath(real, flags))
     try {
       const stats = await orAppError(statDescriptor(descriptor))
       // A folder of the path may have become a link between the check and the open.
-      if (!stats.isFile() || (await orAppError(realPathOf(real))) !== real) throw notFound()
+      if (!stats.isFile() || !(await isAt(descriptor, real))) throw notFound()
       if (Date.now() - stats.ctimeMs > SETTLED_MS) this.#known.set(path, fileIdentity(stats))
       return this.#createFile(descriptor, stats)
     } catch (error) {
@@ -289,6 +292,12 @@ export class FolderStorage implements Storage {
   }
 }
 
+/** Whether an open file still has this real path: one system call on Linux (proc(5)). */
+async function isAt(descriptor: number, real: string): Promise<boolean> {
+  const opened = await readLink(`/proc/self/fd/${descriptor}`).catch(() => undefined)
+  return opened === real || (await orAppError(realPathOf(real))) === real
+}
+
 /** Identifies a file, also against a later one with the same inode: that has a later ctime. */
 function fileIdentity({ dev, ino, ctimeMs }: Stats): string {
   return `${dev}:${ino}:${ctimeMs}`
@@ -303,96 +312,9 @@ interface Listing {
 
 const NO_STATS = new Float64Array()
 
-/** Adds the files whose stats are known, and returns the others. */
-function addKnown(
-  entries: StorageEntry[],
-  files: readonly string[],
-  known: ListOptions['known'],
-): readonly string[] {
-  if (known === undefined) return files
-  return files.filter((name) => {
-    const stat = known.get(name)
-    if (stat !== undefined) entries.push({ name, kind: 'file', stat })
-    return stat === undefined
-  })
-}
-
-/**
- * Adds the files with stats from the thread; ignores what is no file or has been deleted, and
- * returns how many those are.
- */
-function addStats(
-  entries: StorageEntry[],
-  files: readonly string[],
-  fileStats: Float64Array,
-): number {
-  let vanished = 0
-  for (const [at, name] of files.entries()) {
-    const first = STAT_NUMBERS * at
-    if (first >= fileStats.length) break
-    const [size = NaN, mtimeMs = NaN, ctimeMs = NaN, ino = NaN] = fileStats.subarray(first)
-    if (Number.isNaN(size)) vanished += 1
-    else entries.push({ name, kind: 'file', stat: fileStat({ size, mtimeMs, ctimeMs, ino }) })
-  }
-  return vanished
-}
-
-interface StatedFiles {
-  entries: StorageEntry[]
-  /** Number of files that were deleted or renamed since the folder was read. */
-  vanished: number
-}
-
-/**
- * Stats of files in one folder, in a single promise: one per file would cost as much as the stats.
- * Ignores what has vanished, is no longer a file, or can never have a stat (its path is too long).
- */
-function statFiles(folder: string, names: readonly string[]): Promise<StatedFiles> {
-  const { promise, resolve, reject } = Promise.withResolvers<StatedFiles>()
-  const found: StatedFiles = { entries: [], vanished: 0 }
-  let left = names.length
-  for (const name of names) {
-    lstat(folder + sep + name, (error, stats) => {
-      if (error) {
-        const failure = asAppError(error)
-        if (failure.code !== 'not_found') reject(failure)
-        if (error.code === 'ENOENT') found.vanished += 1
-      } else if (stats.isFile()) {
-        found.entries.push({ name, kind: 'file', stat: fileStat(stats) })
-      }
-      left -= 1
-      if (left === 0) resolve(found)
-    })
-  }
-  return promise
-}
-
 function exists(path: string): Promise<boolean> {
   return lstatPath(path).then(
     () => true,
     () => false,
   )
-}
-
-/** The process, or the system, has as many open files as it may. */
-const tooManyOpenCodes = new Set(['EMFILE', 'ENFILE'])
-const absentCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO'])
-
-/** Converts rejections of node:fs to AppErrors. */
-async function orAppError<T>(operation: Promise<T>): Promise<T> {
-  try {
-    return await operation
-  } catch (error) {
-    throw asAppError(error)
-  }
-}
-
-/** Missing files are `not_found`, unreadable ones `failed` or, for a moment, `busy`. */
-function asAppError(error: unknown): AppError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-  if (absentCodes.has(code)) return notFound(error)
-  if (tooManyOpenCodes.has(code)) {
-    return new AppError('busy', `too many files are open (${code})`, { cause: error })
-  }
-  return new AppError('failed', `the library cannot be read (${code})`, { cause: error })
 }
