@@ -2,9 +2,19 @@
 import { z } from 'zod'
 import { basePath } from './base-path.ts'
 import { isDatabaseUrl } from './database-url.ts'
-import { parseS3Url } from './s3-url.ts'
-import { parseTrustedProxies } from './trusted-proxies.ts'
-import type { TrustedProxies } from './trusted-proxies.ts'
+import {
+  adHost,
+  cacheUrl,
+  hostAndPort,
+  hostName,
+  httpUrl,
+  isHttpUrl,
+  location,
+  operatorToken,
+  origin,
+  string,
+  trustedProxies,
+} from './value-shapes.ts'
 
 /** Description of a key for the tables, the command line and the environment. */
 export interface OptionNote {
@@ -19,61 +29,6 @@ export interface OptionNote {
 export const optionNotes = z.registry<OptionNote>()
 
 export const DEFAULT_LAYOUT = '{streamer}/{date}/{sessionId}'
-
-const string = (message: string) => z.string({ error: message }).min(1, message).max(4096, message)
-
-const httpUrl = string('must be an http or https URL').refine(isHttpUrl, {
-  error: 'must be an http or https URL',
-})
-
-const location = string('must be a folder or s3://bucket/prefix').refine(
-  (value) => !value.includes('://') || parseS3Url(value) !== undefined,
-  { error: 'must be a folder or s3://bucket/prefix' },
-)
-
-/** A user name or password would be in the log, and `fetch` refuses both. */
-const cacheUrl = httpUrl.refine(hasNoCredentials, {
-  error: 'must not contain a user name or password',
-})
-
-const origin = string('must be an origin such as https://a.example, or *').refine(isOrigin, {
-  error: 'must be an origin such as https://a.example, or *',
-})
-
-const hostAndPortError = 'must be host:port, such as 127.0.0.1:9090'
-
-const hostAndPort = string(hostAndPortError)
-  .regex(/^(?:\[[0-9a-f:]+\]|[^\s:/]+):\d{1,5}$/i, hostAndPortError)
-  .refine((value) => URL.canParse(`http://${value}`), hostAndPortError)
-
-const hostName = string('must be a host name without a port').regex(/^[\w.-]{1,253}$/, {
-  error: 'must be a host name without a port',
-})
-
-const operatorToken = string('must have 16 to 200 characters')
-  .min(16, 'must have 16 to 200 characters')
-  .max(200, 'must have 16 to 200 characters')
-
-const trustedProxies = z.unknown().transform((value, context): TrustedProxies => {
-  const parsed = parseTrustedProxies(value)
-  if (parsed !== undefined) return parsed
-  const message = 'must be true, false, a hop count, or addresses and CIDR ranges (comma-separated)'
-  context.addIssue({ code: 'custom', message })
-  return false
-})
-
-const adHostError =
-  'must be "https://a.example", or { "url": "http://…", "allowPrivate": true } ' +
-  'for a host in a private network'
-
-/** An ad host: a URL, or an object whose `allowPrivate` permits a private address. */
-const adHost = z.union(
-  [
-    string(adHostError).refine((url) => isHttpUrl(url) && /^https:/i.test(url), adHostError),
-    z.strictObject({ url: httpUrl, allowPrivate: z.boolean().default(false) }),
-  ],
-  { error: adHostError },
-)
 
 const serverSection = z.strictObject({
   host: noted(string('must be a host name or address').default('127.0.0.1'), {
@@ -394,20 +349,6 @@ function numberBetween(min: number, max: number) {
   return z.number({ error }).min(min, error).max(max, error)
 }
 
-function isHttpUrl(value: string): boolean {
-  const url = URL.parse(value)
-  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:')
-}
-
 function isContactUrl(value: string): boolean {
   return isHttpUrl(value) || /^mailto:[^\s@]+@[^\s@]+$/i.test(value)
-}
-
-function hasNoCredentials(value: string): boolean {
-  const url = URL.parse(value)
-  return url?.username === '' && url.password === ''
-}
-
-function isOrigin(value: string): boolean {
-  return value === '*' || (isHttpUrl(value) && URL.parse(value)?.origin === value)
 }
