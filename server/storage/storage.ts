@@ -13,8 +13,6 @@ export interface StorageEntry {
 export interface ListOptions {
   /** Include stats of files, which is far cheaper than a stat for each. */
   stats?: boolean
-  /** Stats of files in the folder that are not read again, unless reading them costs nothing. */
-  known?: ReadonlyMap<string, FileStat> | undefined
   signal?: AbortSignal | undefined
 }
 

@@ -1,5 +1,5 @@
 import { createCipheriv, randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -226,70 +226,6 @@ test('the index thread returns the same list, and why there is none', async () =
   } finally {
     await thread.close()
   }
-})
-
-describe('a folder that grows', () => {
-  const names = (count: number) => Array.from({ length: count }, (_, i) => `${i}.ts`)
-  const settledAt = new Date(Date.now() - 3_600_000)
-
-  function putSegment(name: string, content: string): void {
-    put(`s/${name}`, content)
-    utimesSync(join(root, 's', name), settledAt, settledAt)
-  }
-
-  function putPlaylist(count: number): void {
-    put('s/list.m3u8', playlist(...names(count).flatMap((name) => ['#EXTINF:6,', name])))
-  }
-
-  /** Folders that count the stats which each listing reads. */
-  function countingFolders() {
-    const statsRead: number[] = []
-    const folders = new RecordedFolders({
-      ...bound(storage),
-      async list(folder, options) {
-        const entries = await storage.list(folder, options)
-        const read = entries.filter(({ name }) => options?.known?.has(name) !== true)
-        statsRead.push(read.length)
-        return entries
-      },
-    })
-    const read = async (known?: string) => {
-      const list = await folders.read('s/list.m3u8', known)
-      if (list === 'unchanged') throw new Error('a segment was added')
-      return list
-    }
-    return { read, statsRead }
-  }
-
-  test('costs the stats of added segments', async () => {
-    for (const name of names(50)) putSegment(name, 'x')
-    putPlaylist(50)
-    const { read, statsRead } = countingFolders()
-    let { version } = await read()
-    for (const count of [51, 52, 53]) {
-      putSegment(`${count - 1}.ts`, 'x')
-      putPlaylist(count)
-      const list = await read(version)
-      expect(list.runs[0]?.ranges.count).toBe(count)
-      version = list.version
-    }
-    // The playlist itself has changed a moment ago.
-    expect(statsRead).toEqual([51, 2, 2, 2])
-  })
-
-  test('notices a replaced segment before its bytes are read', async () => {
-    for (const name of names(3)) putSegment(name, 'x')
-    putPlaylist(3)
-    const { read } = countingFolders()
-    const { version } = await read()
-    putSegment('1.ts', 'replaced')
-    putSegment('3.ts', 'x')
-    putPlaylist(4)
-    const { runs } = await read(version)
-    await expect(Promise.all(runs.map(contentOf))).rejects.toMatchObject({ code: 'gone' })
-    const again = await read()
-    expect(await Promise.all(again.runs.map(contentOf))).toEqual(['xreplacedxx'])
-  })
 })
 
 describe('withRecordedPlaylists', () => {

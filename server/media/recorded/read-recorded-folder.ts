@@ -49,20 +49,6 @@ const MAX_PARSED_BYTES = 48 * 1024 * 1024
 /** Memory of a parsed segment without its names. */
 const SEGMENT_BYTES = 200
 
-/** Files whose stats are cached, about 200 bytes each. */
-const MAX_CACHED_STATS = 200_000
-/** Stats of files that changed later than this before are read again with each listing, */
-const FILE_SETTLE_MS = 10_000
-/** and those of all files after this time. A file is also compared when it is opened. */
-const STATS_TTL_MS = 60_000
-
-/** The files in the folders of one playlist that had not changed for a while. */
-interface SettledFiles {
-  /** By folder, then by name. */
-  stats: Map<string, Map<string, FileStat>>
-  readMs: number
-}
-
 interface ParsedPlaylist {
   stat: FileStat
   playlist: RecordedPlaylist
@@ -76,10 +62,6 @@ interface ParsedPlaylist {
 export class RecordedFolders {
   readonly #storage: Storage
   readonly #decryptedLengths = new LRUCache<string, number>({ max: MAX_CACHED_LENGTHS })
-  readonly #settled = new LRUCache<string, SettledFiles>({
-    maxSize: MAX_CACHED_STATS,
-    sizeCalculation: ({ stats }) => [...stats.values()].reduce((sum, { size }) => sum + size, 1),
-  })
   readonly #parsed = new LRUCache<string, ParsedPlaylist>({
     maxSize: MAX_PARSED_BYTES,
     sizeCalculation: ({ playlist }) => memoryBytes(playlist),
@@ -91,16 +73,14 @@ export class RecordedFolders {
 
   /**
    * The runs of the playlist at `path`. A missing file ends a run. An unchanged playlist is not
-   * parsed again, but its folder is listed, with the stats of files that are new or changed
-   * recently.
+   * parsed again, but its files are checked.
    *
-   * @param known a version; `unchanged` if the list has it. Without, all stats are read
+   * @param known a version; `unchanged` if the list has it
    * @throws UnplayableError with the reason, `not_found` if there is no playlist
    */
   async read(path: string, known?: string): Promise<RecordedList | 'unchanged'> {
     const { folder, runs } = await this.#readPlaylist(path)
-    if (known === undefined) this.#settled.delete(path)
-    const listing = await this.#list(path, { folder, runs })
+    const listing = await this.#list(folder, runs)
     const found: FoundRun[] = []
     for (const run of runs) found.push(...(await this.#partsOf(run, listing)))
     if (found.length === 0) throw new UnplayableError({ code: 'segments-missing' })
@@ -154,10 +134,7 @@ export class RecordedFolders {
   }
 
   /** Listing a folder is far cheaper than a stat for each segment. */
-  async #list(
-    playlist: string,
-    { folder, runs }: { folder: string; runs: readonly RecordedRun[] },
-  ): Promise<Listing> {
+  async #list(folder: string, runs: readonly RecordedRun[]): Promise<Listing> {
     const folders = new Set<string>()
     for (const { map, segments } of runs) {
       for (const { name } of map ? [map, ...segments] : segments) folders.add(folderOf(name))
@@ -169,26 +146,13 @@ export class RecordedFolders {
         max: MAX_FOLDERS,
       })
     }
-    const cached = this.#settled.get(playlist)
-    const isFresh = cached !== undefined && performance.now() - cached.readMs < STATS_TTL_MS
-    const before: SettledFiles = isFresh ? cached : { stats: new Map(), readMs: performance.now() }
-    const settled: SettledFiles = { ...before, stats: new Map() }
-    const settledBeforeMs = Date.now() - FILE_SETTLE_MS
     const stats = new Map<string, FileStat>()
     for (const subfolder of folders) {
-      const known = before.stats.get(subfolder)
       const entries = await this.#storage
-        .list(join(folder, subfolder), { stats: true, known })
+        .list(join(folder, subfolder), { stats: true })
         .catch(emptyIfMissing)
-      const found = new Map<string, FileStat>()
-      for (const { name, stat } of entries) {
-        if (stat === undefined) continue
-        stats.set(join(subfolder, name), stat)
-        if (stat.modifiedMs < settledBeforeMs) found.set(name, stat)
-      }
-      settled.stats.set(subfolder, found)
+      for (const { name, stat } of entries) if (stat) stats.set(join(subfolder, name), stat)
     }
-    this.#settled.set(playlist, settled)
     return { folder, stats, keys: new Map() }
   }
 

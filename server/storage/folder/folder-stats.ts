@@ -1,24 +1,10 @@
 // Stats of the files in one folder.
 import { lstat } from 'node:fs'
 import { sep } from 'node:path'
-import type { ListOptions, StorageEntry } from '../storage.ts'
+import type { StorageEntry } from '../storage.ts'
 import { asAppError } from './folder-errors.ts'
 import { fileStat } from './open-file.ts'
 import { STAT_NUMBERS } from './read-folder.ts'
-
-/** Adds the files whose stats are known, and returns the others. */
-export function addKnown(
-  entries: StorageEntry[],
-  files: readonly string[],
-  known: ListOptions['known'],
-): readonly string[] {
-  if (known === undefined) return files
-  return files.filter((name) => {
-    const stat = known.get(name)
-    if (stat !== undefined) entries.push({ name, kind: 'file', stat })
-    return stat === undefined
-  })
-}
 
 /**
  * Adds the files with stats from the thread; ignores what is no file or has been deleted, and

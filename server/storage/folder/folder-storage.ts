@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache'
 import { AppError } from '../../errors.ts'
 import { mayBeMisread, sortEntries } from './folder-entries.ts'
 import { orAppError } from './folder-errors.ts'
-import { addKnown, addStats, statFiles } from './folder-stats.ts'
+import { addStats, statFiles } from './folder-stats.ts'
 import type { OddEntry } from './folder-entries.ts'
 import type { FolderThread } from './folder-thread.ts'
 import { createOpenFile, fileStat, statDescriptor } from './open-file.ts'
@@ -101,17 +101,14 @@ export class FolderStorage implements Storage {
     options: ListOptions,
   ): Promise<{ entries: StorageEntry[]; vanished: number }> {
     const stats = options.stats === true
-    const { known } = options
-    const read = await this.#read(folder, stats && known === undefined)
-    const { real, realRoot, folders, odd, fileStats } = read
+    const { real, realRoot, files, folders, odd, fileStats } = await this.#read(folder, stats)
     const here: Listing = { folder, real, realRoot, stats }
     const entries = folders.map((name): StorageEntry => ({ name, kind: 'folder' }))
     for (const entry of odd) entries.push(...(await this.#oddEntry(here, entry)))
     if (!stats) {
-      const named = read.files.map((name): StorageEntry => ({ name, kind: 'file' }))
+      const named = files.map((name): StorageEntry => ({ name, kind: 'file' }))
       return { entries: entries.concat(named), vanished: 0 }
     }
-    const files = addKnown(entries, read.files, known)
     let vanished = addStats(entries, files, fileStats)
     const first = fileStats.length / STAT_NUMBERS
     for (let start = first; start < files.length; start += STATS_AT_ONCE) {
