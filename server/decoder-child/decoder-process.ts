@@ -117,6 +117,8 @@ export class DecoderProcess<Job extends object> {
     await this.#started
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<JobResult<unknown>>()
+    // The time limit may reject it before it is awaited.
+    promise.catch(() => undefined)
     this.#finishJob = resolve
     const cpuMsBefore = this.#readCpuMs()
     const timer = setTimeout(() => {
