@@ -38,6 +38,20 @@ export interface CrawlOptions {
   thumbnails?: 'first' | 'all'
   /** Other paths. */
   more?: readonly string[]
+  /** Whether each path is also requested by HEAD, in part, compressed and conditionally. */
+  variants?: boolean
+  /** How long an incomplete response is requested again. Default `patienceMs`. */
+  retryForMs?: number
+}
+
+/** Other requests for a path, by name; `etag` is that of the whole response. */
+const VARIANTS: Record<string, (etag: string | null) => RequestInit> = {
+  head: () => ({ method: 'HEAD' }),
+  range: () => ({ headers: { range: 'bytes=7-300' } }),
+  'range past the end': () => ({ headers: { range: 'bytes=99999999999-' } }),
+  brotli: () => ({ headers: { 'accept-encoding': 'br' } }),
+  conditional: (etag) => ({ headers: { 'if-none-match': etag ?? '*' } }),
+  post: () => ({ method: 'POST' }),
 }
 
 /**
@@ -46,17 +60,28 @@ export interface CrawlOptions {
  */
 export async function crawl(
   url: string,
-  { streamers: wanted, thumbnails = 'first', more = [] }: CrawlOptions = {},
+  {
+    streamers: wanted,
+    thumbnails = 'first',
+    more = [],
+    variants = false,
+    retryForMs = patienceMs,
+  }: CrawlOptions = {},
 ): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>()
   /** Paths of the details of sessions that are indexed. */
   const indexed = new Set<string>()
   const visit = async (path: string, accept = '*/*'): Promise<string> => {
-    const { response, body } = await fetchComplete(url + path, accept, indexed.has(path))
-    const digest = createHash('sha256').update(body).digest('hex')
-    const headers = [...response.headers].filter(([name]) => !OWN_HEADERS.has(name))
-    const lines = headers.map(([name, value]) => `${name}: ${value}`)
-    found.set(`${path} ${accept}`, [String(response.status), ...lines, digest])
+    const { response, body } = await fetchComplete(url + path, {
+      accept,
+      isIndexed: indexed.has(path),
+      retryForMs,
+    })
+    found.set(`${path} ${accept}`, describe(response, body))
+    for (const [name, variant] of variants ? Object.entries(VARIANTS) : []) {
+      const other = await fetch(url + path, variant(response.headers.get('etag')))
+      found.set(`${path} ${name}`, describe(other, Buffer.from(await other.arrayBuffer())))
+    }
     return body.toString('utf8')
   }
   const json = async (path: string): Promise<unknown> => JSON.parse(await visit(path))
@@ -89,12 +114,22 @@ export async function crawl(
   return found
 }
 
+function describe(response: Response, body: Buffer): string[] {
+  const digest = createHash('sha256').update(body).digest('hex')
+  const headers = [...response.headers].filter(([name]) => !OWN_HEADERS.has(name))
+  const lines = headers.map(([name, value]) => `${name}: ${value}`)
+  return [String(response.status), ...lines, digest]
+}
+
 /**
  * A busy server responds with 503, with the details of a session without its tracks, or with a page
  * without the size of its image. Then the request is repeated.
  */
-async function fetchComplete(url: string, accept: string, isIndexed: boolean) {
-  const untilMs = performance.now() + patienceMs
+async function fetchComplete(
+  url: string,
+  { accept, isIndexed, retryForMs }: { accept: string; isIndexed: boolean; retryForMs: number },
+) {
+  const untilMs = performance.now() + retryForMs
   for (;;) {
     const response = await fetch(url, { headers: { accept } })
     const body = Buffer.from(await response.arrayBuffer())
