@@ -16,9 +16,12 @@ export interface ListOptions {
   signal?: AbortSignal | undefined
 }
 
-/** How a file is found. Storage on a local disk ignores all of it. */
+/** How a file is found. */
 export interface OpenOptions {
-  /** From a listing: storage that pins versions opens this one, without searching for it. */
+  /**
+   * From a listing of the same storage, which opens this version with less work. Where versions are
+   * not pinned, the file may have changed since: compare its stat.
+   */
   listed?: FileStat
   signal?: AbortSignal | undefined
 }

@@ -1,4 +1,5 @@
 // Containment, hostile names and reading of the folder storage, on real folders.
+import { createHook } from 'node:async_hooks'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -8,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createFolderStorage } from './folder-storage.ts'
 import { soon } from '../../../test/support/patience.ts'
 import { describeStorage } from '../../../test/support/verify/storage-suite.ts'
-import type { Storage } from '../storage.ts'
+import type { OpenOptions, Storage } from '../storage.ts'
 
 let base: string
 let root: string
@@ -182,9 +183,10 @@ test.each([
   await expect(storage.open(path)).rejects.toMatchObject({ code: 'not_found' })
 })
 
+/** Until then a file is checked again each time. */
+const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 150))
+
 describe('a file that was opened before', () => {
-  /** Until then a file is checked again each time. */
-  const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 150))
   const readAgain = async (path: string): Promise<string> => {
     const file = await storage.open(path)
     const buffer = Buffer.alloc(20)
@@ -225,6 +227,58 @@ describe('a file that was opened before', () => {
     }
   })
 })
+
+describe('a file as it was listed', () => {
+  const listSettled = async (): Promise<OpenOptions> => {
+    mkdirSync(join(root, 'a/b/c'), { recursive: true })
+    writeFileSync(join(root, 'a/b/c/1.ts'), 'one')
+    await settle()
+    const [entry] = await storage.list('a/b/c', { stats: true })
+    return entry?.stat === undefined ? {} : { listed: entry.stat }
+  }
+
+  test('is opened with three calls of the file system: open, stat and close', async () => {
+    const options = await listSettled()
+    const calls = countFileCalls()
+    const file = await storage.open('a/b/c/1.ts', options)
+    await file.close()
+    expect(calls()).toBe(3)
+  })
+
+  test('is checked as any other if it has changed since', async () => {
+    const options = await listSettled()
+    writeFileSync(join(root, 'a/b/c/1.ts'), 'changed')
+    const file = await storage.open('a/b/c/1.ts', options)
+    expect(file.stat.sizeBytes).toBe(7)
+    await file.close()
+  })
+
+  test('is not there any more where the path leaves the library now', async () => {
+    const options = await listSettled()
+    rmSync(join(root, 'a'), { recursive: true })
+    mkdirSync(join(base, 'outside'))
+    writeFileSync(join(base, 'outside/1.ts'), 'two')
+    mkdirSync(join(root, 'a/b'), { recursive: true })
+    symlinkSync(join(base, 'outside'), join(root, 'a/b/c'))
+    await settle()
+    const opening = storage.open('a/b/c/1.ts', options)
+    await expect(opening).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
+
+/** Counts calls that the thread pool of Node executes; each is one system call or more. */
+function countFileCalls(): () => number {
+  let count = 0
+  const hook = createHook({
+    init(_id, type) {
+      if (type === 'FSREQCALLBACK') count += 1
+    },
+  }).enable()
+  return () => {
+    hook.disable()
+    return count
+  }
+}
 
 describe('a root that is a link', () => {
   const readText = async (path: string): Promise<string> => {

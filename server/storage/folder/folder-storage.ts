@@ -16,7 +16,14 @@ import type { PageCache } from '../page-cache.ts'
 import { STAT_NUMBERS } from './read-folder.ts'
 import type { ReadFolder } from './read-folder.ts'
 import { isInside, joinLibraryPath } from './storage-path.ts'
-import type { FileStat, ListOptions, OpenFile, Storage, StorageEntry } from '../storage.ts'
+import type {
+  FileStat,
+  ListOptions,
+  OpenFile,
+  OpenOptions,
+  Storage,
+  StorageEntry,
+} from '../storage.ts'
 import { notFound } from '../visible-path.ts'
 import { watchFolder } from './watch-folder.ts'
 
@@ -146,22 +153,22 @@ export class FolderStorage implements Storage {
     return fileStat(stats)
   }
 
-  async open(path: string): Promise<OpenFile> {
-    return (await this.#openKnown(path)) ?? this.#openChecked(path)
+  async open(path: string, { listed }: OpenOptions = {}): Promise<OpenFile> {
+    return (await this.#openKnown(path, listed)) ?? this.#openChecked(path)
   }
 
   /**
-   * Opens a file whose containment was checked before: half the system calls of `#openChecked`, for
-   * every segment of a recording. The path must lead to the same, unchanged file.
+   * Opens a file whose containment was checked when it was opened before or listed: few system
+   * calls, for every segment of a recording. The path must lead to the same, unchanged file.
    */
-  async #openKnown(path: string): Promise<OpenFile | undefined> {
+  async #openKnown(path: string, listed: FileStat | undefined): Promise<OpenFile | undefined> {
     const known = this.#known.get(path)
-    if (known === undefined) return undefined
+    if (known === undefined && listed === undefined) return undefined
     const opened = openPath(joinLibraryPath(this.#root, path), OPEN_FLAGS)
     const descriptor = await opened.catch(() => undefined)
     if (descriptor === undefined) return undefined
     const stats = await statDescriptor(descriptor).catch(() => undefined)
-    if (stats?.isFile() && fileIdentity(stats) === known) {
+    if (stats?.isFile() && (fileIdentity(stats) === known || isSettledAs(stats, listed))) {
       return this.#createFile(descriptor, stats)
     }
     await closeDescriptor(descriptor)
@@ -185,7 +192,7 @@ export class FolderStorage implements Storage {
       const stats = await orAppError(statDescriptor(descriptor))
       // A folder of the path may have become a link between the check and the open.
       if (!stats.isFile() || !(await isAt(descriptor, real))) throw notFound()
-      if (Date.now() - stats.ctimeMs > SETTLED_MS) this.#known.set(path, fileIdentity(stats))
+      if (isSettled(stats)) this.#known.set(path, fileIdentity(stats))
       return this.#createFile(descriptor, stats)
     } catch (error) {
       await closeDescriptor(descriptor)
@@ -293,6 +300,14 @@ export class FolderStorage implements Storage {
 async function isAt(descriptor: number, real: string): Promise<boolean> {
   const opened = await readLink(`/proc/self/fd/${descriptor}`).catch(() => undefined)
   return opened === real || (await orAppError(realPathOf(real))) === real
+}
+
+function isSettledAs(stats: Stats, listed: FileStat | undefined): boolean {
+  return fileStat(stats).version === listed?.version && isSettled(stats)
+}
+
+function isSettled({ ctimeMs }: Stats): boolean {
+  return Date.now() - ctimeMs > SETTLED_MS
 }
 
 /** Identifies a file, also against a later one with the same inode: that has a later ctime. */
