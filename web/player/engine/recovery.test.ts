@@ -136,6 +136,25 @@ test('reloads the playlist for a missing segment, a limited number of times', ()
   expect(done).toEqual(['reload', 'reload', 'giveUp'])
 })
 
+test('gives up a missing segment on a slow connection, too', () => {
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    played = { seconds: 4, toSeconds: 100 }
+    recovery.failed({ kind: 'network', refused: 'segment' })
+    vi.advanceTimersByTime(60_000)
+    recovery.progressed()
+  }
+  expect(done).toEqual(['reload', 'reload', 'giveUp'])
+})
+
+test('treats a refusal after five seconds of playback as the first one', () => {
+  for (const seconds of [0, 3, 60, 64, 6]) {
+    played = { seconds, toSeconds: 100 }
+    recovery.failed({ kind: 'network', refused: 'segment' })
+    vi.advanceTimersToNextTimer()
+  }
+  expect(done).toEqual(Array(5).fill('reload'))
+})
+
 test('resets the decoder, then skips, then reloads, then goes back, then gives up', () => {
   for (let attempt = 0; attempt < 8; attempt += 1) recovery.failed({ kind: 'media' })
   const skips = ['skip', 'skip', 'skip']

@@ -39,13 +39,9 @@ const MAX_DELAY_MS = 30_000
 const MAX_WAITING_DELAY_MS = 1000
 /** Retries stop here; the visitor's return to the page starts them again. */
 const GIVE_UP_AFTER_MS = 600_000
-/**
- * After this many refusals within `REFUSAL_WINDOW_MS` the resource is considered missing, even if
- * other data loads in between.
- */
+/** After this many refusals the resource is missing, even if other data loads in between. */
 const REFUSAL_LIMIT = 3
-const REFUSAL_WINDOW_MS = 60_000
-/** A decoding failure counts as the one before until this much was played in between. */
+/** A refusal or decoding failure counts as the one before until this much was played in between. */
 const PROVEN_SECONDS = 5
 
 /** Retries on timers, when the network returns, and when the page becomes visible. */
@@ -73,7 +69,7 @@ export function createRecovery(actions: RecoveryActions): Recovery {
 function createNetworkRecovery(actions: RecoveryActions) {
   const lifetime = new AbortController()
   let attempts = 0
-  let refusals: number[] = []
+  let refusals = { count: 0, playedSeconds: 0 }
   let firstFailureMs: number | undefined
   let pending:
     | { retry(this: void): void; timer: ReturnType<typeof setTimeout> | undefined }
@@ -83,8 +79,7 @@ function createNetworkRecovery(actions: RecoveryActions) {
     cancel()
     const nowMs = performance.now()
     firstFailureMs ??= nowMs
-    refusals = refusals.filter((atMs) => nowMs - atMs < REFUSAL_WINDOW_MS)
-    if (refused && refusals.push(nowMs) >= REFUSAL_LIMIT) return actions.giveUp()
+    if (refused && countRefusal() >= REFUSAL_LIMIT) return actions.giveUp()
     // A missing segment means that the recording was replaced: its new URLs are in a new playlist.
     const retry = refused === 'segment' ? actions.reload : actions.resume
     const isOver = nowMs - firstFailureMs > GIVE_UP_AFTER_MS
@@ -92,6 +87,15 @@ function createNetworkRecovery(actions: RecoveryActions) {
     const delayMs = Math.min(FIRST_DELAY_MS * 2 ** attempts, maxMs)
     attempts += 1
     pending = { retry, timer: isOver ? undefined : setTimeout(retryNow, delayMs) }
+  }
+
+  function countRefusal(): number {
+    const { seconds } = actions.played()
+    const { count, playedSeconds } = refusals
+    // A new source starts to count at 0.
+    const since = seconds < playedSeconds ? seconds : seconds - playedSeconds
+    refusals = { count: since > PROVEN_SECONDS ? 1 : count + 1, playedSeconds: seconds }
+    return refusals.count
   }
 
   function retryNow(): void {
