@@ -7,6 +7,7 @@ import { findFreePort } from './support/servers/free-port.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
 import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
+import { soon } from './support/patience.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
 const TOKEN = 'sixteen characters or more'
@@ -131,24 +132,32 @@ describe("the operator's page", () => {
   })
 })
 
-describe('without recordings', () => {
-  it('names the folder and what to do about it, in the log and on the page', async () => {
-    const empty = await createTempLibrary('operator-empty')
-    const address = `127.0.0.1:${await findFreePort()}`
-    const started = await startServer({
-      args: empty.args,
-      environment: { AFTERCAST_WORKERS: '1', AFTERCAST_METRICS: address },
-    })
-    try {
-      const advice = `no recordings found below ${empty.recordings}: `
-      expect(started.output().split(advice)).toHaveLength(2)
-      const shown = async (): Promise<string> => (await fetch(`http://${address}/operator`)).text()
-      expect(await shown()).toContain(advice)
-      await empty.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
-      await expect.poll(shown).not.toContain(advice)
-    } finally {
-      await started.stop()
-      await empty.remove()
-    }
-  })
+describe('without sessions', () => {
+  it.each([
+    ['no recordings found', undefined],
+    ['no recording', BROKEN_FIXTURE],
+  ])(
+    'reports "%s below" the folder and what to do, in the log and on the page',
+    async (problem, file) => {
+      const empty = await createTempLibrary('operator-empty')
+      if (file !== undefined) await empty.place('alice/2026-01-31/0.mp4', file)
+      const address = `127.0.0.1:${await findFreePort()}`
+      const started = await startServer({
+        args: empty.args,
+        environment: { AFTERCAST_WORKERS: '1', AFTERCAST_METRICS: address },
+      })
+      try {
+        const advice = `${problem} below ${empty.recordings}`
+        await expect.poll(() => started.output().split(advice), soon).toHaveLength(2)
+        const shown = async (): Promise<string> =>
+          (await fetch(`http://${address}/operator`)).text()
+        expect(await shown()).toContain(advice)
+        await empty.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
+        await expect.poll(shown, soon).not.toContain(advice)
+      } finally {
+        await started.stop()
+        await empty.remove()
+      }
+    },
+  )
 })

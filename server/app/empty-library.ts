@@ -1,17 +1,20 @@
-// What an operator does about a library in which nothing was found.
+// What an operator does about a site without sessions.
 import type { Serving } from './serving.ts'
 
-/** The problem and its remedy in one line; undefined if the catalog has a recording. */
+/** The problem and its remedy in one line; undefined if the catalog lists a session. */
 export function describeEmptyLibrary({
   config: { recordings, layout },
   library: { database },
 }: Pick<Serving, 'config' | 'library'>): string | undefined {
   const first = database.prepare<object>()((kysely) =>
-    kysely.selectFrom('recordings').select('id').limit(1),
+    kysely.selectFrom('recordings').select('listed').orderBy('listed', 'desc').limit(1),
   )
-  if (recordings === undefined || first.get({}) !== undefined) return undefined
+  const found = first.get({})
+  if (recordings === undefined || found?.listed === 1) return undefined
+  const check = '`aftercast check` with the same options lists'
+  if (found !== undefined) return `no recording below ${recordings} is playable: ${check} why`
   return (
     `no recordings found below ${recordings}: name their folder, and their layout, which now is ` +
-    `${layout} (docs/layouts.md); \`aftercast check\` with the same options lists what it finds`
+    `${layout} (docs/layouts.md); ${check} what it finds`
   )
 }

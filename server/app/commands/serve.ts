@@ -156,6 +156,12 @@ async function startPurging(
   })
 }
 
+function logEmptyLibrary(serving: Node, scan: Scan): void {
+  if (serving.io.signal.aborted || scan.unmatched() !== undefined) return
+  const advice = describeEmptyLibrary(serving)
+  if (advice !== undefined) serving.logger.warn(advice)
+}
+
 async function serveBesideScan(serving: Node, scan: Scan, start: Start | undefined): Promise<void> {
   const { io } = serving
   const state = { isWalked: false }
@@ -166,13 +172,13 @@ async function serveBesideScan(serving: Node, scan: Scan, start: Start | undefin
     await Promise.race([scan.firstWalk, scan.ended])
     state.isWalked = true
     server?.announceFirstWalk?.()
-    const advice = scan.unmatched() === undefined ? describeEmptyLibrary(serving) : undefined
-    if (advice !== undefined && !io.signal.aborted) serving.logger.warn(advice)
     await Promise.race([scan.isIndexed, pause(FIRST_INDEX_MS), scan.ended])
     // The progress bar clears its line.
     await io.log.flush()
     const place = server === undefined ? 'to scan' : `at ${server.url}`
     if (!io.signal.aborted) io.announce(`Aftercast is ready ${place}`)
+    await Promise.race([scan.isIndexed, scan.ended])
+    logEmptyLibrary(serving, scan)
     await scan.ended
   } finally {
     metrics?.close()
