@@ -7,6 +7,7 @@ import { networkOf } from '../server/admission/client.ts'
 import { parseCreatives } from '../server/ads/house/creatives.ts'
 import { parseLayoutTemplate } from '../server/catalog/names/layout-template.ts'
 import { parseRecordingName, stripEndings } from '../server/catalog/names/recording-name.ts'
+import { isOwnHost } from '../server/app/own-host.ts'
 import { loadConfig } from '../server/config/load-config.ts'
 import { listConfigOptions } from '../server/config/options.ts'
 import { decodableUrl } from '../server/http/connections/malformed-request.ts'
@@ -224,6 +225,12 @@ describe('the cost is linear of', () => {
       (range) => planByteResponse({ range }, { etag: '"a"', sizeBytes: 1000 }),
       ['bytes=', '-', '0', '9', ',', ' '],
     ],
+    [
+      'If-None-Match',
+      (text) => planByteResponse({ 'if-none-match': text }, { etag: '"a"', sizeBytes: 1000 }),
+      list,
+    ],
+    ['Host', (text) => isOwnHost(text, ['a.example']), [...path, '[', ']', '[::1]', 'localhost']],
     ['X-Forwarded-For', networkOf, [':', '::', '%', 'f', '0', '.', '::ffff:', '1.1.1.1', ',']],
     [
       'a request line',
