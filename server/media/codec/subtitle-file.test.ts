@@ -65,6 +65,13 @@ describe('parseSubtitles', () => {
     const cpuMs = watchCpu()
     for (const text of ['<'.repeat(100_000), '{\\'.repeat(50_000), '1:'.repeat(100_000)])
       parse(`00:00:01,000 --> 00:00:02,000\n${text}\n\n${text} --> ${text}`)
+    for (const line of ['\r', '\n', ' \r\n']) parse(line.repeat(4_000_000))
     expect(cpuMs()).toBeLessThan(1000)
+  })
+
+  it('bounds the text of all cues, which escaping makes longer', () => {
+    const cues = parse(`00:00:01,000 --> 00:00:02,000\n${'&'.repeat(9000)}\n\n`.repeat(400))
+    expect(cues.length).toBeGreaterThan(100)
+    expect(cues.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(2 ** 23)
   })
 })

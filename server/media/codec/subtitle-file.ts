@@ -7,26 +7,53 @@ export type SubtitleFormat = 'srt' | 'vtt'
 /** Limits of one file and of one cue. */
 const MAX_CUES = 200_000
 const MAX_CUE_CHARACTERS = 10_000
+/** Of all cues: an escaped character takes up to five. */
+const MAX_CHARACTERS = 8 * 1024 * 1024
 
 const TIME = /(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/
 const TIMES = new RegExp(`^${TIME.source}\\s*-->\\s*${TIME.source}`)
+const ARROW = '-->'
+const LINE_END = /[\r\n]|$/g
+const BLANK_LINE = /(?:\r\n|\n|\r(?!\n))[^\S\r\n]*(?=[\r\n]|$)/g
 
 /** The cues in order of their starts. Blocks that are not cues are skipped. */
 export function parseSubtitles(bytes: Uint8Array, format: SubtitleFormat): SubtitleCue[] {
-  const lines = decodeText(bytes).split(/\r\n|\r|\n/)
   const cues: SubtitleCue[] = []
-  for (let at = 0; at < lines.length && cues.length < MAX_CUES; at += 1) {
-    const times = parseTimes(lines[at] ?? '')
-    if (times === undefined) continue
-    const payload: string[] = []
-    for (at += 1; at < lines.length && lines[at]?.trim() !== ''; at += 1)
-      payload.push(lines[at] ?? '')
-    const text = payload.join('\n').slice(0, MAX_CUE_CHARACTERS)
-    const escaped = cleanPayload(format === 'srt' ? escapeSrt(text) : text)
+  let characters = 0
+  for (const { times, payload } of findCues(decodeText(bytes))) {
+    const escaped = cleanPayload(format === 'srt' ? escapeSrt(payload) : payload)
+    characters += escaped.length
+    if (cues.length === MAX_CUES || characters > MAX_CHARACTERS) break
     if (escaped !== '' && times.endSeconds > times.startSeconds)
       cues.push({ ...times, text: escaped })
   }
   return cues.toSorted((left, right) => left.startSeconds - right.startSeconds)
+}
+
+interface FoundCue {
+  times: Pick<SubtitleCue, 'startSeconds' | 'endSeconds'>
+  payload: string
+}
+
+/** Searches for arrows instead of splitting the text: a hostile file has millions of lines. */
+function* findCues(text: string): Generator<FoundCue> {
+  let from = 0
+  for (let arrow = text.indexOf(ARROW); arrow !== -1; arrow = text.indexOf(ARROW, from)) {
+    const before = text.slice(from, arrow)
+    const start = from + Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r')) + 1
+    from = find(LINE_END, text, arrow)
+    const times = parseTimes(text.slice(start, from))
+    if (times === undefined) continue
+    const end = find(BLANK_LINE, text, from)
+    yield { times, payload: text.slice(from, Math.min(end, from + MAX_CUE_CHARACTERS)) }
+    from = end
+  }
+}
+
+/** Where a global expression matches first, or the end of the text. */
+function find(expression: RegExp, text: string, from: number): number {
+  expression.lastIndex = from
+  return expression.exec(text)?.index ?? text.length
 }
 
 /** UTF-8 or UTF-16, else Windows-1252. */
