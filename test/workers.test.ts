@@ -1,14 +1,18 @@
-// Workers that die: the site stays, at the same address.
+// Workers that die or send anything: the site stays, at the same address.
 import { expect, it } from 'vitest'
 import { soon } from './support/patience.ts'
 import { childrenOf, startServer } from './support/servers/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 
-/** The first processes of both workers die twice while they start. */
+/** The first processes of both workers die twice while they start; later ones send anything. */
 const DIE_AT_START = `import cluster from 'node:cluster'
-  if (cluster.isWorker && cluster.worker.id <= 4) process.kill(process.pid, 'SIGKILL')`
+  if (cluster.isWorker && cluster.worker.id <= 4) process.kill(process.pid, 'SIGKILL')
+  const text = { toString: 1 }
+  if (cluster.isWorker)
+    for (const message of [null, { takeLimit: null }, { url: text }, { failure: text }])
+      process.send(message)`
 
-it('survives workers that die at their start and again while they serve', async () => {
+it('survives workers that die at any time and that send anything', async () => {
   const library = await createTempLibrary('workers')
   await library.place('alice/2026-01-31/1001.mp4', SMALL_FIXTURE)
   const server = await startServer({

@@ -4,7 +4,8 @@ import { isIPv6 } from 'node:net'
 
 /** Scans and other work that no visitor waits for. */
 const BACKGROUND = 'background'
-const MAX_KEY_LENGTH = 64
+/** Longest name of a client. */
+export const MAX_KEY_LENGTH = 64
 
 const clients = new AsyncLocalStorage<() => string>()
 

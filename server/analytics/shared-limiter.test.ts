@@ -76,7 +76,8 @@ test('has a bounded number of requests without a response', async () => {
 
 test('ignores other messages', () => {
   const worker = new SharedLimiter({ own: createLimiter(), now: () => 0, send: () => {} })
-  for (const message of ['walked', undefined, null, { url: 'http://127.0.0.1' }]) {
+  const malformed = [{ takeLimit: null }, { takeLimit: { id: 1, network: {} } }, { limit: null }]
+  for (const message of ['walked', undefined, null, { url: 'http://127.0.0.1' }, ...malformed]) {
     worker.receive(message)
     expect(respondToLimit(message, createLimiter())).toBeUndefined()
   }

@@ -1,16 +1,20 @@
 // One rate limit for all workers: the primary counts, and each worker sends it a request.
 import { LRUCache } from 'lru-cache'
-import { networkOf } from '../admission/client.ts'
+import { z } from 'zod'
+import { MAX_KEY_LENGTH, networkOf } from '../admission/client.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 /** A worker's request. Other messages use the channel too. */
-export interface LimitRequest {
-  takeLimit: { id: number; network: string }
-}
+const requestShape = z.object({
+  takeLimit: z.object({ id: z.int(), network: z.string().max(MAX_KEY_LENGTH) }),
+})
+export type LimitRequest = z.infer<typeof requestShape>
+
 /** The primary's response. */
-export interface LimitResponse {
-  limit: { id: number; waitSeconds: number }
-}
+const responseShape = z.object({
+  limit: z.object({ id: z.int(), waitSeconds: z.number().nonnegative() }),
+})
+export type LimitResponse = z.infer<typeof responseShape>
 
 /** Sends a message to the primary; `onFailure` is called if it cannot be sent. */
 type Send = (request: LimitRequest, onFailure: () => void) => void
@@ -55,7 +59,8 @@ export class SharedLimiter {
 
   /** Call it with each message of the primary. */
   readonly receive = (message: unknown): void => {
-    if (isResponse(message)) this.#pending.get(message.limit.id)?.(message.limit.waitSeconds)
+    const { data } = responseShape.safeParse(message)
+    if (data !== undefined) this.#pending.get(data.limit.id)?.(data.limit.waitSeconds)
   }
 
   #request(network: string): Promise<number> {
@@ -76,15 +81,8 @@ export class SharedLimiter {
 
 /** The primary's response to a message of a worker; undefined if it is no request. */
 export function respondToLimit(message: unknown, limiter: RateLimiter): LimitResponse | undefined {
-  if (!isRequest(message)) return undefined
-  const { id, network } = message.takeLimit
+  const { data } = requestShape.safeParse(message)
+  if (data === undefined) return undefined
+  const { id, network } = data.takeLimit
   return { limit: { id, waitSeconds: limiter.take(network) } }
-}
-
-function isRequest(message: unknown): message is LimitRequest {
-  return typeof message === 'object' && message !== null && 'takeLimit' in message
-}
-
-function isResponse(message: unknown): message is LimitResponse {
-  return typeof message === 'object' && message !== null && 'limit' in message
 }

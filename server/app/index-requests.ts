@@ -2,7 +2,7 @@
 // same recording.
 import type { Worker } from 'node:cluster'
 import { z } from 'zod'
-import { currentClient, runForClient } from '../admission/client.ts'
+import { currentClient, MAX_KEY_LENGTH, runForClient } from '../admission/client.ts'
 import type { IndexStoreOptions } from '../media/index/index-store.ts'
 import type { Library } from './library.ts'
 
@@ -10,7 +10,7 @@ type AwaitIndex = NonNullable<IndexStoreOptions['awaitIndex']>
 
 /** Message of a worker, with the client that waits. */
 const requestShape = z.object({
-  index: z.object({ id: z.int(), path: z.string(), client: z.string() }),
+  index: z.object({ id: z.int(), path: z.string(), client: z.string().max(MAX_KEY_LENGTH) }),
 })
 /** Response of the primary: the index is stored, or cannot be. */
 const responseShape = z.object({ indexed: z.int() })

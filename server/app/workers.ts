@@ -3,6 +3,7 @@
 import cluster from 'node:cluster'
 import type { Worker } from 'node:cluster'
 import { once } from 'node:events'
+import { z } from 'zod'
 import { AppError, isAppError } from '../errors.ts'
 import { countForWorkers } from './activity-limit.ts'
 import { indexForWorker } from './index-requests.ts'
@@ -31,7 +32,8 @@ export interface Workers extends WebServer {
 }
 
 /** First message of a worker: its URL, or why it failed to start. */
-type StartMessage = { url: string } | { failure: string }
+const startShape = z.union([z.object({ url: z.url() }), z.object({ failure: z.string() })])
+type StartMessage = z.infer<typeof startShape>
 
 /**
  * Resolves once a worker serves and each other one has started or ended.
@@ -101,9 +103,11 @@ function notifyWalked(worker: Worker): void {
 
 /** Other messages, such as metrics, report nothing about the start. */
 function readStart(message: unknown): StartReport<{ url: string }> | undefined {
-  if (typeof message !== 'object' || message === null) return undefined
-  if ('url' in message) return { status: 'started', url: String(message.url) }
-  return 'failure' in message ? { status: 'failed', reason: String(message.failure) } : undefined
+  const { data } = startShape.safeParse(message)
+  if (data === undefined) return undefined
+  return 'url' in data
+    ? { status: 'started', url: data.url }
+    : { status: 'failed', reason: data.failure }
 }
 
 async function rejectOnAbort(signal: AbortSignal): Promise<never> {
