@@ -1,6 +1,6 @@
 // GET /robots.txt, /ads.txt and /sitemap.xml: rules for crawlers, sellers of ads, and all pages
 // (sitemaps.org protocol). GET /feed.xml and /s/{streamer}/feed.xml: feeds.
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { outsidePatterns } from '../../../shared/paths.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { AppError } from '../../errors.ts'
@@ -48,14 +48,22 @@ export function addCrawlerRoutes(
       .send(`User-agent: *\nAllow: /\n\nSitemap: ${publicUrl()}/sitemap.xml\n`),
   )
 
-  app.get('/sitemap.xml', async (request, reply) => sendText(request, reply, await sitemaps.main()))
+  const sendSitemap = (request: FastifyRequest, reply: FastifyReply, sitemap: TextResponse) => {
+    // A cache that was purged of a hidden name would have it for another hour.
+    if (sitemaps.isOutdated) void reply.header('cache-control', FEED_CACHE)
+    return sendText(request, reply, sitemap)
+  }
+
+  app.get('/sitemap.xml', async (request, reply) =>
+    sendSitemap(request, reply, await sitemaps.main()),
+  )
 
   app.get<{ Params: { page: string } }>(
     '/sitemap-:page(^\\d{1,6}$).xml',
     async (request, reply) => {
       const sitemap = await sitemaps.numbered(Number(request.params.page))
       if (sitemap === undefined) throw new AppError('not_found', 'there is no such sitemap')
-      return sendText(request, reply, sitemap)
+      return sendSitemap(request, reply, sitemap)
     },
   )
 

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseSitemapIndex } from 'sitemap'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import Fastify from 'fastify'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { createCatalogWriter } from '../../catalog/store/catalog-writer.ts'
 import type { FoundRecording } from '../../catalog/store/catalog-writer.ts'
@@ -12,6 +13,7 @@ import { openDatabase } from '../../catalog/store/database.ts'
 import { createHiddenNames } from '../../catalog/store/hidden.ts'
 import type { Database } from '../../catalog/store/database.ts'
 import { createCatalog } from '../../catalog/store/sqlite-catalog.ts'
+import { addCrawlerRoutes } from './crawler-routes.ts'
 import { Sitemaps } from './sitemaps.ts'
 import type { SitemapOptions } from './sitemaps.ts'
 import type { TextResponse } from '../responses/text-response.ts'
@@ -171,6 +173,25 @@ test('a sitemap that takes long to write has a hidden name for two seconds at mo
   await sitemaps.main()
   createHiddenNames(database).hide({ kind: 'streamer', streamer: 'bob' })
   expect(await addressesIn(await sitemaps.main())).not.toContain(`${ORIGIN}/s/bob`)
+})
+
+test('caches do not keep a sitemap that is sent after a name was hidden', async () => {
+  add('alice', 3)
+  add('bob', 1)
+  const app = Fastify()
+  const headers = { page: {}, data: {}, embed: {}, image: {} }
+  const site = { name: 'Site', basePath: '' }
+  addCrawlerRoutes(app, { catalog, site, publicUrl: () => ORIGIN, headers })
+  // Each build takes a second by this clock.
+  vi.spyOn(performance, 'now').mockImplementation(() => (clockMs += 1000))
+  const before = await app.inject('/sitemap.xml')
+  createHiddenNames(database).hide({ kind: 'streamer', streamer: 'bob' })
+  const resting = await app.inject('/sitemap.xml')
+  vi.restoreAllMocks()
+  expect(resting.body).toContain(`${ORIGIN}/s/bob`)
+  const cached = [before, resting].map((response) => response.headers['cache-control'])
+  expect(cached).toEqual(['public, max-age=3600', 'no-cache'])
+  await app.close()
 })
 
 test('a change while it is written is in the next one', async () => {

@@ -49,6 +49,11 @@ export class Sitemaps {
     return this.#sitemaps.calculatedSize
   }
 
+  /** Whether what `main` and `numbered` return may have names that were hidden since. */
+  get isOutdated(): boolean {
+    return this.#outline?.generation !== this.#options.catalog.generation()
+  }
+
   /** All pages, or an index if one sitemap cannot list them. */
   async main(): Promise<TextResponse> {
     const outline = await this.#current()

@@ -190,11 +190,14 @@ function writeHead(reply: FastifyReply, headers: Headers): ServerResponse {
   const fromHooks = reply.getHeaders()
   reply.hijack()
   if (Object.keys(fromHooks).length === 0) return reply.raw.writeHead(reply.statusCode, headers)
-  // Headers of hooks (CORS) are added, and their Vary is merged.
+  // Headers of hooks (CORS) are added, their Vary is merged, and the route's Cache-Control applies.
   for (const [name, value] of Object.entries(fromHooks)) {
     if (value !== undefined) reply.raw.setHeader(name, value)
   }
-  return reply.raw.writeHead(reply.statusCode, { ...headers, vary: addVary(fromHooks.vary, VARY) })
+  const own: Record<string, string> = { ...headers, vary: addVary(fromHooks.vary, VARY) }
+  const cacheControl = fromHooks['cache-control']
+  if (typeof cacheControl === 'string') own['cache-control'] = cacheControl
+  return reply.raw.writeHead(reply.statusCode, own)
 }
 
 /**
