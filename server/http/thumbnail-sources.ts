@@ -1,5 +1,4 @@
 // Sources of thumbnails: an image next to the recording, or its key frames.
-import { imageSize } from 'image-size'
 import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../shared/paths.ts'
 import type { Gate } from '../admission/gate.ts'
@@ -11,7 +10,9 @@ import { streamerFolder } from '../metadata/sidecar-files.ts'
 import type { FileStat, Storage } from '../storage/storage.ts'
 import { fitImage } from '../thumbnails/fit-image.ts'
 import { THUMBNAIL_BOUNDS } from '../thumbnails/render-message.ts'
-import { findSidecar, readSidecar } from '../thumbnails/sidecar.ts'
+import { sidecarSize } from '../thumbnails/sidecar-size.ts'
+import type { ImageSize } from '../thumbnails/sidecar-size.ts'
+import { findSidecar } from '../thumbnails/sidecar.ts'
 import type { Sidecar } from '../thumbnails/sidecar.ts'
 import type { StreamerThumbnailSource, ThumbnailSource } from '../thumbnails/thumbnails.ts'
 
@@ -21,12 +22,6 @@ const MAX_SESSIONS = 8
 // A page of cards needs one folder many times. A new image is found after this time.
 const MAX_FOLDERS = 1000
 const FOLDER_TTL_MS = 5000
-
-/** Size of an image in pixels. */
-interface ImageSize {
-  width: number
-  height: number
-}
 
 export interface ThumbnailSourceOptions {
   catalog: Catalog
@@ -151,15 +146,19 @@ export class ThumbnailSources {
   async #openSidecar(path: string): Promise<Sidecar> {
     const stat = await this.#storage.stat(path)
     const key = versionKey(path, stat)
-    return { key, sizeBytes: stat.sizeBytes, read: async () => this.#readWhole(path, key) }
+    const read = async (maxBytes?: number) => this.#read(path, { key, maxBytes })
+    return { key, sizeBytes: stat.sizeBytes, read }
   }
 
   /** @throws AppError `gone` if the file is not this version any more */
-  async #readWhole(path: string, key: string): Promise<Uint8Array> {
+  async #read(
+    path: string,
+    { key, maxBytes = Infinity }: { key: string; maxBytes: number | undefined },
+  ): Promise<Uint8Array> {
     const file = await this.#storage.open(path)
     try {
       if (versionKey(path, file.stat) !== key) throw new AppError('gone', 'the image was replaced')
-      const bytes = Buffer.alloc(file.stat.sizeBytes)
+      const bytes = Buffer.alloc(Math.min(file.stat.sizeBytes, maxBytes))
       const length = await file.read(bytes, 0)
       await file.checkUnchanged()
       return bytes.subarray(0, length)
@@ -175,19 +174,6 @@ export class ThumbnailSources {
     const names = entries.filter(({ kind }) => kind === 'file').map(({ name }) => name)
     this.#folders.set(folder, names)
     return names
-  }
-}
-
-/** Undefined for a file that is served neither. */
-async function sidecarSize(sidecar: Sidecar): Promise<ImageSize | undefined> {
-  const image = await readSidecar(sidecar)
-  if (image === undefined) return undefined
-  try {
-    const { width, height, orientation = 1 } = imageSize(image.bytes)
-    // Exif 4.6.5.1.6: from 5 on, rows are columns.
-    return orientation >= 5 ? { width: height, height: width } : { width, height }
-  } catch {
-    return undefined
   }
 }
 

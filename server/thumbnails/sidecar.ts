@@ -13,8 +13,8 @@ export interface Sidecar {
   /** Identifies this version of the file. */
   key: string
   sizeBytes: number
-  /** Reads the whole file; called only if `sizeBytes` is within the limit. */
-  read(): Promise<Uint8Array>
+  /** Reads the file, or its start; called only if `sizeBytes` is within the limit. */
+  read(maxBytes?: number): Promise<Uint8Array>
 }
 
 /**
