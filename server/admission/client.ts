@@ -7,15 +7,39 @@ const BACKGROUND = 'background'
 /** Longest name of a client. */
 export const MAX_KEY_LENGTH = 64
 
-const clients = new AsyncLocalStorage<() => string>()
+interface Work {
+  client: () => string
+  /** Called with each client that joins the work later. */
+  onJoin: Set<(client: string) => void>
+}
+
+const works = new AsyncLocalStorage<Work>()
 
 /** Runs work, and all that it starts, for a client. @param client its name, when it is needed */
 export function runForClient<Value>(client: () => string, work: () => Value): Value {
-  return clients.run(client, work)
+  return works.run({ client, onJoin: new Set() }, work)
 }
 
 export function currentClient(): string {
-  return clients.getStore()?.() ?? BACKGROUND
+  return works.getStore()?.client() ?? BACKGROUND
+}
+
+/** Runs work of this client that others may join: each of them calls `join`. */
+export function runShared<Value>(work: () => Value): { result: Value; join: () => void } {
+  const client = currentClient()
+  const shared: Work = { client: () => client, onJoin: new Set() }
+  const join = (): void => {
+    const joining = currentClient()
+    for (const listener of shared.onJoin) listener(joining)
+  }
+  return { result: works.run(shared, work), join }
+}
+
+/** Calls the listener with each client that joins the current work, until the signal aborts. */
+export function watchJoins(listener: (client: string) => void, signal: AbortSignal): void {
+  const { onJoin } = works.getStore() ?? {}
+  onJoin?.add(listener)
+  signal.addEventListener('abort', () => onJoin?.delete(listener), { once: true })
 }
 
 /**

@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { runForClient } from './client.ts'
 import { Gate } from './gate.ts'
+import { SharedWork } from './shared-work.ts'
 
 const { signal } = new AbortController()
 const busy = { code: 'busy', message: 'full' }
@@ -123,6 +124,27 @@ it('lets a lone client take the whole queue, and gives others their share of it'
   release()
   await done
   expect(results.slice(7)).toEqual(['a0', 'b5', 'c6', 'd9'])
+})
+
+it('does not let a client wait for all else of the one whose work it shares', async () => {
+  const gate = newGate(1, 4)
+  const release = await gate.enter(signal)
+  const shared = new SharedWork<void>()
+  const order: string[] = []
+  const request = async (client: string, work: string): Promise<void> =>
+    runForClient(
+      () => client,
+      async () =>
+        shared.join(work, signal, async (all) => gate.run(async () => void order.push(work), all)),
+    )
+  const first = ['a1', 'a2', 'a3', 'a4'].map(async (work) => request('a', work))
+  // The newcomer takes the last place of `a`, but not the work that `b` waits for, too.
+  const joined = [request('b', 'a4'), request('b', 'a1')]
+  const newcomer = request('c', 'c1')
+  release()
+  const results = await Promise.allSettled([...first, ...joined, newcomer])
+  expect(results.map(({ status }) => status).indexOf('rejected')).toBe(2)
+  expect(order).toEqual(['a1', 'a4', 'c1', 'a2'])
 })
 
 it('counts work of the server as that of one client', async () => {

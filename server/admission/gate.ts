@@ -1,7 +1,7 @@
 // Admission to a resource of the process: what fits is admitted, some more waits, the rest is
 // refused. No client can take the queue from others: see `client.ts`.
 import { AppError } from '../errors.ts'
-import { currentClient } from './client.ts'
+import { currentClient, watchJoins } from './client.ts'
 
 export interface GateBounds {
   /** Sum of the costs that are admitted at once. */
@@ -29,6 +29,7 @@ export interface GateFigures {
 export type Release = () => void
 
 interface Waiting {
+  client: string
   cost: number
   admit: () => void
   /** Leaves the queue, and rejects. */
@@ -101,23 +102,38 @@ export class Gate {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const stop = new AbortController()
     const leave = (reason: () => unknown): void => {
-      if (!this.#remove(client, entry)) return
+      if (!this.#remove(entry)) return
       reject(reason())
       // It may have been too large, and smaller ones are next.
       this.#admitWaiting()
     }
-    const entry: Waiting = { cost, admit: resolve, leave }
+    const entry: Waiting = { client, cost, admit: resolve, leave }
     signal.addEventListener('abort', () => leave(() => signal.reason), { signal: stop.signal })
     const timer =
       waitMs === undefined ? undefined : setTimeout(() => leave(() => this.#refuse()), waitMs)
-    const queue = this.#queues.get(client) ?? []
-    this.#queues.set(client, queue)
-    queue.push(entry)
-    this.#waiting += 1
+    this.#append(entry)
+    watchJoins((other) => this.#move(entry, other), stop.signal)
     return promise.finally(() => {
       clearTimeout(timer)
       stop.abort()
     })
+  }
+
+  #append(entry: Waiting): void {
+    const queue = this.#queues.get(entry.client) ?? []
+    this.#queues.set(entry.client, queue)
+    queue.push(entry)
+    this.#waiting += 1
+  }
+
+  /** A client that joins the work does not wait for all else of the one that started it. */
+  #move(entry: Waiting, client: string): void {
+    const position = this.#queues.get(entry.client)?.indexOf(entry) ?? -1
+    const newPosition = this.#queues.get(client)?.length ?? 0
+    if (newPosition >= position) return
+    this.#remove(entry)
+    entry.client = client
+    this.#append(entry)
   }
 
   #makeRoom(client: string): void {
@@ -130,7 +146,8 @@ export class Gate {
   }
 
   /** False if it does not wait any more. */
-  #remove(client: string, entry: Waiting): boolean {
+  #remove(entry: Waiting): boolean {
+    const { client } = entry
     const queue = this.#queues.get(client) ?? []
     const position = queue.indexOf(entry)
     if (position === -1) return false
@@ -161,7 +178,7 @@ export class Gate {
       const [client, queue] = turn ?? []
       const next = queue?.[0]
       if (client === undefined || next === undefined || !this.#fits(next.cost)) return
-      this.#remove(client, next)
+      this.#remove(next)
       // The next turn of this client comes after those of all others.
       if (this.#queues.delete(client) && queue) this.#queues.set(client, queue)
       this.#used += next.cost

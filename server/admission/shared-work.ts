@@ -1,10 +1,12 @@
 // Work that concurrent requests share, and that is aborted when all of them are abandoned.
+import { runShared } from './client.ts'
 
 interface Flight<Value> {
   result: Promise<Value>
   /** Requests that are not abandoned. */
   requests: number
   abort: AbortController
+  join: () => void
 }
 
 /** Coalesces equal work. */
@@ -25,6 +27,7 @@ export class SharedWork<Value> {
     signal.throwIfAborted()
     const flight = this.#flights.get(key) ?? this.#start(key, start)
     flight.requests += 1
+    flight.join()
     const abandoned = Promise.withResolvers<never>()
     const leave = (): void => {
       flight.requests -= 1
@@ -44,8 +47,8 @@ export class SharedWork<Value> {
 
   #start(key: string, start: (signal: AbortSignal) => Promise<Value>): Flight<Value> {
     const abort = new AbortController()
-    const result = start(abort.signal)
-    const flight = { result, requests: 0, abort }
+    const { result, join } = runShared(async () => start(abort.signal))
+    const flight = { result, requests: 0, abort, join }
     this.#flights.set(key, flight)
     // Each request gets the error.
     result.catch(() => undefined).finally(() => this.#end(key, flight))
