@@ -51,7 +51,7 @@ const IMAGE_BYTES: GateBounds = {
   busyMessage: 'too many images are being sent; try again soon',
 }
 
-/** Sidecar files that are being parsed, in chunks that take a few milliseconds each. */
+/** Sidecar files, and chapters in containers, that are being parsed, a few milliseconds at once. */
 const SIDECARS: GateBounds = {
   limit: 8,
   waiting: 1024,

@@ -148,7 +148,7 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     indexes,
     artifacts,
     sessions,
-    ...createMetadata({ storage: files, gate: admission.sidecars, log: logger }, thread),
+    ...createMetadata({ storage: files, gate: admission.sidecars, log: logger }, thread, signal),
     ...decoders,
     admission,
     inspect: async (source, jobSignal) =>
@@ -188,10 +188,11 @@ function logSkipped(logger: Logger): (reason: string, path: string) => void {
   return (reason, path) => logger.debug({ path }, `skipped: ${reason}`)
 }
 
-function createMetadata(options: SidecarsOptions, thread: IndexThread) {
+function createMetadata(options: SidecarsOptions, thread: IndexThread, signal: AbortSignal) {
+  const read = async (path: string) => thread.readChapters(path)
   return {
     sidecars: new Sidecars(options),
-    containerChapters: new ContainerChapters({ read: async (path) => thread.readChapters(path) }),
+    containerChapters: new ContainerChapters({ read, gate: options.gate, signal }),
   }
 }
 

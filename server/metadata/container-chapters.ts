@@ -1,5 +1,6 @@
 // Chapters in the containers of a session's recordings, read once for each version of a file.
 import { LRUCache } from 'lru-cache'
+import type { Gate } from '../admission/gate.ts'
 import { isAppError } from '../errors.ts'
 import { fitChapters, MAX_CHAPTERS, orderChapters } from './chapters.ts'
 import type { Chapter, RawChapter } from './chapters.ts'
@@ -22,6 +23,10 @@ export interface RecordedChapters {
 export interface ContainerChaptersOptions {
   /** Reads the chapters of one recording, off the event loop. */
   read(this: void, path: string): Promise<RecordedChapters>
+  /** Admits the recordings that are read. */
+  gate: Gate
+  /** Aborted on shutdown. */
+  signal: AbortSignal
 }
 
 /** Recordings of one session that are read. */
@@ -30,18 +35,22 @@ const MAX_SOURCES = 64
 const MAX_CACHED_CHAPTERS = 50_000
 
 export class ContainerChapters {
-  readonly #read: ContainerChaptersOptions['read']
+  readonly #options: ContainerChaptersOptions
   readonly #known = new LRUCache<string, Chapter[]>({
     maxSize: MAX_CACHED_CHAPTERS,
     sizeCalculation: (chapters) => chapters.length + 1,
   })
   readonly #inFlight = new Map<string, Promise<Chapter[]>>()
 
-  constructor({ read }: ContainerChaptersOptions) {
-    this.#read = read
+  constructor(options: ContainerChaptersOptions) {
+    this.#options = options
   }
 
-  /** The chapters of all recordings, in order. @throws AppError `busy` if storage is unavailable */
+  /**
+   * The chapters of all recordings, in order.
+   *
+   * @throws AppError `busy` if too many wait, or storage is unavailable
+   */
   async find(sources: readonly ChapterSource[]): Promise<Chapter[]> {
     const all: RawChapter[] = []
     for (const source of sources.slice(0, MAX_SOURCES)) {
@@ -64,7 +73,8 @@ export class ContainerChapters {
 
   async #load(path: string, version: string): Promise<Chapter[]> {
     try {
-      const recorded = await this.#read(path)
+      const { read, gate, signal } = this.#options
+      const recorded = await gate.run(async () => read(path), signal)
       // The session is at the version that was requested.
       if (recorded.version !== version) return []
       const chapters = orderChapters(recorded.chapters)
