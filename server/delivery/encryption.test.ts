@@ -1,10 +1,12 @@
 import { createDecipheriv } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import fc from 'fast-check'
+import { describe, expect, it, test } from 'vitest'
 import {
   createSegmentCipher,
-  deriveSessionKey,
+  deriveSegmentKey,
   encryptedBytes,
   formatUrlVersion,
+  isUrlVersion,
   segmentIv,
 } from './encryption.ts'
 import type { HlsSettings } from './encryption.ts'
@@ -36,16 +38,52 @@ describe('formatUrlVersion', () => {
   })
 })
 
-describe('deriveSessionKey', () => {
-  it('returns 16 bytes that differ by session, recording and secret', () => {
+test('URL versions and keys are the same in every release with one FORMAT_VERSION', () => {
+  expect(formatUrlVersion('content', settings)).toBe('kPJg9Qe-baCCIwDt')
+  const plain: HlsSettings = { ...settings, encryption: 'none' }
+  expect(formatUrlVersion('content', plain)).toBe('I209ri7FigZ2fWSl')
+  const key = deriveSegmentKey(settings.secret, session, 'version')
+  expect(key.toString('hex')).toBe('d01ec984342c686d67a150d68d1922b7')
+})
+
+describe('isUrlVersion', () => {
+  it('accepts what formatUrlVersion returns', () => {
+    const version = formatUrlVersion('content', settings)
+    expect(isUrlVersion(version)).toBe(true)
+    for (const other of [version.slice(1), `${version}a`, `a${version}`, version.replace(/./, '.')])
+      expect(isUrlVersion(other)).toBe(false)
+  })
+})
+
+describe('deriveSegmentKey', () => {
+  it('returns 16 bytes that differ by session, URL version and secret', () => {
     const keys = [
-      deriveSessionKey('s', session, 'a'),
-      deriveSessionKey('s', session, 'b'),
-      deriveSessionKey('t', session, 'a'),
-      deriveSessionKey('s', { ...session, sessionId: '1002' }, 'a'),
+      deriveSegmentKey('s', session, 'a'),
+      deriveSegmentKey('s', session, 'b'),
+      deriveSegmentKey('t', session, 'a'),
+      deriveSegmentKey('s', { ...session, streamer: 'bob' }, 'a'),
+      deriveSegmentKey('s', { ...session, date: '2026-02-01' }, 'a'),
+      deriveSegmentKey('s', { ...session, sessionId: '1002' }, 'a'),
     ]
-    expect(keys.map((key) => key.length)).toEqual([16, 16, 16, 16])
-    expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(4)
+    expect(keys.map((key) => key.length)).toEqual([16, 16, 16, 16, 16, 16])
+    expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(6)
+  })
+})
+
+describe('segmentIv', () => {
+  /** All three numbers in hexadecimal, one after the other. */
+  const modelIv = (tailBytes: number, rendition: number, number: number) =>
+    [tailBytes.toString(16).padStart(16, '0'), rendition.toString(16).padStart(8, '0')].join('') +
+    number.toString(16).padStart(8, '0')
+
+  it('has tail, rendition and number each in its own bytes, so that no two are equal', () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), fc.nat(2 ** 32 - 1), fc.nat(2 ** 32 - 1), (tail, of, number) => {
+        const iv = segmentIv({ number, rendition: of, tailBytes: tail })
+        expect(iv.toString('hex')).toBe(modelIv(tail, of, number))
+        expect(segmentIv({ number }).toString('hex')).toBe(modelIv(0, 0, number))
+      }),
+    )
   })
 })
 
@@ -53,7 +91,7 @@ describe('createSegmentCipher', () => {
   it.each([0, 1, 15, 16, 17, 188 * 7])(
     'encrypts %i bytes to the predicted size, and back',
     (size) => {
-      const key = deriveSessionKey('s', session, 'a')
+      const key = deriveSegmentKey('s', session, 'a')
       const plain = Buffer.alloc(size, 7)
       const cipher = createSegmentCipher({ key, iv: segmentIv({ number: 3 }) })
       const encrypted = Buffer.concat([cipher.update(plain), cipher.final()])

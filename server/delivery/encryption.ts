@@ -1,4 +1,5 @@
-// AES-128 of whole segments (RFC 8216 4.3.2.4, 5.2): a key per session, an IV per segment.
+// AES-128 of whole segments (RFC 8216 4.3.2.4, 5.2): a key per session and URL version, an IV per
+// segment.
 import { createCipheriv, createHash, hkdfSync } from 'node:crypto'
 import type { Cipheriv } from 'node:crypto'
 import type { SessionReference } from '../../shared/paths.ts'
@@ -23,16 +24,16 @@ const FORMAT_VERSION = 5
 /**
  * The part of a segment URL that identifies the recording, the settings and the key.
  *
- * @param identity of the recording's bytes
+ * @param content identifies the recording's bytes and their container
  */
-export function formatUrlVersion(identity: string, settings: HlsSettings): string {
+export function formatUrlVersion(content: string, settings: HlsSettings): string {
   const keyHash =
     settings.encryption === 'none'
       ? 'none'
       : deriveBytes(settings.secret, 'url version', 16).toString('hex')
   const facts = JSON.stringify([
     FORMAT_VERSION,
-    identity,
+    content,
     settings.segmentSeconds,
     settings.encryption,
     keyHash,
@@ -49,16 +50,19 @@ export function isUrlVersion(version: string): boolean {
   return URL_VERSION.test(version)
 }
 
-/** The 16-byte key of one recording of a session (HKDF, RFC 5869). */
-export function deriveSessionKey(
+/**
+ * The 16-byte key of the segments with one URL version in a session (HKDF, RFC 5869). With other
+ * settings or in another container, a recording has other segments of the same numbers.
+ */
+export function deriveSegmentKey(
   secret: string,
   session: SessionReference,
-  identity: string,
+  urlVersion: string,
 ): Buffer {
   const { streamer, date, sessionId } = session
   return deriveBytes(
     secret,
-    JSON.stringify(['segment key', streamer, date, sessionId, identity]),
+    JSON.stringify(['segment key', streamer, date, sessionId, urlVersion]),
     KEY_BYTES,
   )
 }
@@ -69,7 +73,7 @@ function deriveBytes(secret: string, purpose: string, count: number): Buffer {
   )
 }
 
-/** Identifies a segment among all of its recording. */
+/** Identifies a segment among all of its URL version. */
 export interface IvInput {
   number: number
   /** Number of the rendition; 0 for the video with the default audio. */
@@ -79,7 +83,7 @@ export interface IvInput {
 
 /**
  * A segment's IV: 64 bits `tailBytes`, 32 bits rendition, 32 bits segment number, all
- * big-endian. It is unique, because a key belongs to one recording.
+ * big-endian. It is unique, because a key belongs to one URL version.
  */
 export function segmentIv({ number, rendition = 0, tailBytes = 0 }: IvInput): Buffer {
   const iv = Buffer.alloc(BLOCK_BYTES)

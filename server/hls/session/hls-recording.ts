@@ -1,5 +1,5 @@
 // One recording as HLS: its plan, key, init segments and segments.
-import { deriveSessionKey, formatUrlVersion } from '../../delivery/encryption.ts'
+import { deriveSegmentKey, formatUrlVersion } from '../../delivery/encryption.ts'
 import type { HlsSettings } from '../../delivery/encryption.ts'
 import { segmentBody } from '../../delivery/segment-body.ts'
 import type { SegmentBody } from '../../delivery/segment-body.ts'
@@ -66,12 +66,13 @@ export class HlsRecording {
     const { session, identity, index, reader } = planned
     this.planned = planned
     this.#caches = caches
-    this.urlVersion = formatUrlVersion(this.#lacksAudio ? `${identity} silent` : identity, settings)
     this.form = segmentForm(reader, index)
+    const content = `${identity} ${this.form}${this.#lacksAudio ? ' silent' : ''}`
+    this.urlVersion = formatUrlVersion(content, settings)
     this.key =
       settings.encryption === 'none'
         ? undefined
-        : deriveSessionKey(settings.secret, session, identity)
+        : deriveSegmentKey(settings.secret, session, this.urlVersion)
   }
 
   /** Whether browsers cannot play its audio as recorded. */

@@ -1,4 +1,4 @@
-// Makes an indexed recording available as HLS, unencrypted, without a library or a catalog.
+// Makes an indexed recording available as HLS, without a library or a catalog.
 import { createAdmission } from '../../../server/admission/limits.ts'
 import type { AudioTranscoder } from '../../../server/audio/audio-transcoder.ts'
 import type { SegmentPlan } from '../../../server/hls/playlist/segment-plan.ts'
@@ -19,13 +19,16 @@ export interface IndexedRecording {
 export interface HlsRecordingOptions {
   plan: SegmentPlan
   segmentSeconds: number
-  transcoder: AudioTranscoder
+  /** Without one, audio that browsers cannot play is silent. */
+  transcoder?: AudioTranscoder | undefined
+  /** Default `none`. */
+  encryption?: 'aes-128' | 'none'
 }
 
 /** With caches of its own. The caller closes the transcoder. */
 export function makeHlsRecording(
   { file, index, reader }: IndexedRecording,
-  { plan, segmentSeconds, transcoder }: HlsRecordingOptions,
+  { plan, segmentSeconds, transcoder, encryption = 'none' }: HlsRecordingOptions,
 ): HlsRecording {
   return new HlsRecording(
     {
@@ -36,7 +39,7 @@ export function makeHlsRecording(
       index,
       reader,
     },
-    { segmentSeconds, encryption: 'none', secret: 'secret' },
+    { segmentSeconds, encryption, secret: 'secret' },
     {
       bodies: createSegmentBodies(),
       transcodedAudio: new TranscodedAudio({
