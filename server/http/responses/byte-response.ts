@@ -37,6 +37,7 @@ function planRange(range: string, sizeBytes: number): ByteResponse | undefined {
 }
 
 function part(start: number, end: number, sizeBytes: number): ByteResponse {
-  if (start >= sizeBytes) return { kind: 'unsatisfiable' }
-  return { kind: 'bytes', status: 206, start: Math.max(start, 0), end: Math.min(end, sizeBytes) }
+  const first = Math.max(start, 0)
+  if (first >= sizeBytes) return { kind: 'unsatisfiable' }
+  return { kind: 'bytes', status: 206, start: first, end: Math.min(end, sizeBytes) }
 }
