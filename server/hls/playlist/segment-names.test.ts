@@ -1,12 +1,16 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { segmentIv } from '../../delivery/encryption.ts'
 import {
   initFileName,
   MAIN,
   parseFileName,
   playlistFileName,
+  renditionNumber,
   segmentFileName,
+  subtitleFileName,
 } from './segment-names.ts'
-import type { Rendition } from './segment-names.ts'
+import type { Rendition, SegmentNumber } from './segment-names.ts'
 
 const AUDIO: Rendition = { kind: 'audio', number: 2 }
 const MUXED: Rendition = { kind: 'muxed', number: 2 }
@@ -89,5 +93,47 @@ describe('parseFileName', () => {
     'playlist.m3u8',
   ])('rejects %j', (name) => {
     expect(parseFileName(name)).toBeUndefined()
+  })
+})
+
+describe('for any segment', () => {
+  const number = fc.oneof(fc.nat(12), fc.nat(9_999_999))
+  const track = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 999 }))
+  const rendition = fc.oneof(
+    fc.constant(MAIN),
+    fc.record({ kind: fc.constantFrom('audio', 'muxed'), number: track }),
+  )
+  const tailBytes = fc.oneof(fc.nat(12), fc.nat(999_999_999_999_999)).map((bytes) => bytes + 1)
+  const address = fc.record(
+    { number, rendition, tailBytes: tailBytes.filter((bytes) => bytes < 1e15) },
+    { requiredKeys: ['number', 'rendition'] },
+  )
+
+  it('its name is parsed as it was formatted, and another one has another name and IV', () => {
+    const nameOf = (one: SegmentNumber & { rendition: Rendition }) =>
+      segmentFileName(one, 'fmp4', one.rendition)
+    const ivOf = (one: SegmentNumber & { rendition: Rendition }) =>
+      segmentIv({ ...one, rendition: renditionNumber(one.rendition) }).toString('hex')
+    fc.assert(
+      fc.property(fc.array(address, { minLength: 1, maxLength: 20 }), (addresses) => {
+        for (const one of addresses) {
+          const parsed = parseFileName(nameOf(one))
+          expect(parsed).toEqual({ kind: 'segment', form: 'fmp4', ...one })
+        }
+        const names = new Set(addresses.map(nameOf))
+        const distinct = new Set(
+          addresses.map((one) => JSON.stringify([one.number, one.rendition, one.tailBytes ?? 0])),
+        )
+        expect([names.size, new Set(addresses.map(ivOf)).size]).toEqual([
+          distinct.size,
+          distinct.size,
+        ])
+      }),
+    )
+  })
+
+  it('a file with all cues is parsed as it was formatted', () => {
+    for (const id of ['0', '12', '1-0123abcd'])
+      expect(parseFileName(subtitleFileName(id))).toEqual({ kind: 'subtitles', id })
   })
 })

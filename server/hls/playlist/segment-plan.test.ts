@@ -8,7 +8,8 @@ import {
   SPLIT_UNREADABLE,
 } from '../../media/media-index.ts'
 import type { SplitPointTable } from '../../media/media-index.ts'
-import { planGrowingSegments, planSegments } from './segment-plan.ts'
+import { longestGrowingSeconds, planGrowingSegments, planSegments } from './segment-plan.ts'
+import type { GrowthRules, PlannedSegment } from './segment-plan.ts'
 
 function splitPointTable(
   startSeconds: number[],
@@ -28,7 +29,139 @@ function ranges(splitPoints: SplitPointTable, segmentSeconds = 6): [number, numb
   return planSegments(splitPoints, segmentSeconds).segments.map(({ from, to }) => [from, to])
 }
 
+const hasAny = (flags: number, wanted: number) => (flags & wanted) !== 0
+const KEY_OR_JUMP = SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY
+
+/** Tables with any flags, in milliseconds, often at the limits of the rules. */
+const anyTable: fc.Arbitrary<SplitPointTable> = fc
+  .array(
+    fc.record({
+      gapMs: fc.oneof(
+        fc.integer({ min: 1, max: 9000 }),
+        fc.integer({ min: 1, max: 12 }).map((seconds) => seconds * 1000),
+        fc.constantFrom(500, 900, 1900, 5900, 15_000, 30_000),
+      ),
+      flags: fc.oneof(
+        fc.constantFrom(SPLIT_KEY_FRAME, 0, SPLIT_FORCED, SPLIT_KEY_FRAME | SPLIT_UNREADABLE),
+        fc.integer({ min: 0, max: 31 }),
+      ),
+    }),
+    { minLength: 1, maxLength: 30 },
+  )
+  .map((points) => {
+    const ends: number[] = []
+    for (const { gapMs } of points) ends.push((ends.at(-1) ?? 0) + gapMs)
+    return {
+      timescale: 1000,
+      startTicks: Float64Array.from([0, ...ends.slice(0, -1)]),
+      endTicks: ends.at(-1) ?? 0,
+      flags: Uint8Array.from(points, ({ flags }) => flags),
+    }
+  })
+
+/** The segments between starts, from the definition of each field. */
+function segmentsBetween(table: SplitPointTable, starts: readonly number[], end: number) {
+  const flags = [...table.flags]
+  const ticks = [...table.startTicks, table.endTicks]
+  return starts.map((from, i): PlannedSegment => {
+    const to = starts[i + 1] ?? end
+    return {
+      from,
+      to,
+      startTicks: ticks[from] ?? NaN,
+      endTicks: ticks[to] ?? NaN,
+      followsDiscontinuity: from > 0 && hasAny(flags[from] ?? 0, SPLIT_DISCONTINUITY),
+      ...(!flags.slice(from, to).some((each) => !hasAny(each, SPLIT_UNREADABLE)) && {
+        isGap: true,
+      }),
+    }
+  })
+}
+
+/** Neither a key frame nor a discontinuity. */
+function isOnlyForced({ flags }: SplitPointTable, at: number): boolean {
+  return ((flags[at] ?? 0) & (SPLIT_FORCED | KEY_OR_JUMP)) === SPLIT_FORCED
+}
+
+/** Whether a regular segment may start at a split point, by all split points around it. */
+function mayStart(table: SplitPointTable, at: number): boolean {
+  const { startTicks } = table
+  const flags = [...table.flags]
+  if (isOnlyForced(table, at)) return false
+  if (hasAny(flags[at] ?? 0, KEY_OR_JUMP)) return true
+  const hasVideo = flags.some((each) => hasAny(each, SPLIT_KEY_FRAME))
+  const isJoined = flags.some(
+    (each, i) =>
+      i <= at && hasAny(each, KEY_OR_JUMP) && (startTicks[at] ?? 0) - (startTicks[i] ?? 0) < 30_000,
+  )
+  const next = flags.findIndex((each, i) => i > at && hasAny(each, KEY_OR_JUMP | SPLIT_FORCED))
+  return !(hasVideo && isJoined) && !(next !== -1 && isOnlyForced(table, next))
+}
+
+/** Each start is the first split point after the last one that may or must start a segment. */
+function modelStarts(table: SplitPointTable, segmentMs: number): number[] {
+  const points = [...table.startTicks].map((ticks, at) => ({ ticks, at }))
+  const starts = [0]
+  for (;;) {
+    const last = starts.at(-1) ?? 0
+    const next = points.find(
+      ({ ticks, at }) =>
+        at > last &&
+        (hasAny(table.flags[at] ?? 0, SPLIT_DISCONTINUITY | SPLIT_REQUIRED) ||
+          (mayStart(table, at) && ticks - (table.startTicks[last] ?? 0) >= segmentMs - 100)),
+    )
+    if (next === undefined) return starts
+    starts.push(next.at)
+  }
+}
+
+/** Whether each segment with video starts with a key frame. */
+function isModelIndependent({ flags }: SplitPointTable, starts: readonly number[]): boolean {
+  if (!flags.some((each) => hasAny(each, SPLIT_KEY_FRAME))) return true
+  return starts.every(
+    (start) =>
+      hasAny(flags[start] ?? 0, SPLIT_KEY_FRAME) ||
+      !flags.subarray(start).some((each) => hasAny(each, KEY_OR_JUMP | SPLIT_FORCED)),
+  )
+}
+
+/** Where the segment from `from` ends, by all split points that are known. */
+function modelEnd(table: SplitPointTable, from: number, rules: GrowthRules): number | undefined {
+  const count = table.flags.length
+  const ticks = [...table.startTicks, table.endTicks]
+  const last = rules.finishedBytes === undefined ? rules.stableSplitPoints - 1 : count
+  const later = ticks
+    .map((each, at) => ({ at, ms: each - (ticks[from] ?? 0) }))
+    .filter(({ at }) => at > from && at <= last)
+  const tooLate = later.find(({ ms }) => ms > rules.longestSeconds * 1000)
+  const inTime = later.filter(({ at }) => at < (tooLate?.at ?? Infinity))
+  const isForced = (at: number) => at < count && isOnlyForced(table, at)
+  const end = inTime.find(
+    ({ at, ms }) =>
+      at === count ||
+      hasAny(table.flags[at] ?? 0, SPLIT_DISCONTINUITY | SPLIT_REQUIRED) ||
+      (!isForced(at) && ms >= rules.segmentSeconds * 1000 - 100),
+  )
+  if (end !== undefined || tooLate === undefined) return end?.at
+  const best = inTime.findLast(({ at }) => !isForced(at)) ?? inTime.at(-1) ?? tooLate
+  return best.at
+}
+
 describe('planSegments', () => {
+  it('starts segments by the rules, for any table', () => {
+    fc.assert(
+      fc.property(anyTable, fc.integer({ min: 1, max: 12 }), (table, segmentSeconds) => {
+        const starts = modelStarts(table, segmentSeconds * 1000)
+        expect(planSegments(table, segmentSeconds)).toEqual({
+          timescale: 1000,
+          segments: segmentsBetween(table, starts, table.flags.length),
+          isIndependent: isModelIndependent(table, starts),
+        })
+      }),
+      { numRuns: 400 },
+    )
+  })
+
   it('adds GOPs until a segment is long enough', () => {
     expect(ranges(splitPointTable([0, 2, 4, 6, 8, 10, 12], 14))).toEqual([
       [0, 3],
@@ -289,5 +422,75 @@ describe('planGrowingSegments', () => {
         },
       ),
     )
+  })
+
+  it('ends segments by the rules, for any table and any known part of it', () => {
+    const known = fc.record({ stable: fc.nat(31), isFinished: fc.boolean() })
+    const lengths = fc.record({ segmentSeconds: fc.integer({ min: 1, max: 8 }), more: fc.nat(8) })
+    fc.assert(
+      fc.property(anyTable, known, lengths, (table, { stable, isFinished }, lengthRules) => {
+        const count = table.flags.length
+        const { segmentSeconds, more } = lengthRules
+        const rules = {
+          segmentSeconds,
+          longestSeconds: segmentSeconds + more,
+          stableSplitPoints: Math.min(stable, count),
+          finishedBytes: isFinished ? 1000 : undefined,
+        }
+        const starts = [0]
+        for (;;) {
+          const end = modelEnd(table, starts.at(-1) ?? 0, rules)
+          if (end === undefined) break
+          starts.push(end)
+          if (end === count) break
+        }
+        const end = starts.pop() ?? 0
+        const segments = segmentsBetween(table, starts, end)
+        expect(planGrowingSegments(table, rules)).toEqual({
+          timescale: 1000,
+          segments: segments.map((segment) => ({
+            ...segment,
+            ...(isFinished && segment.to >= rules.stableSplitPoints && { tailBytes: 1000 }),
+          })),
+          isIndependent: false,
+        })
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  it('gives other bytes another number or tail, however often a recording continues', () => {
+    const lives = fc.array(fc.record({ more: fc.nat(4), isFinished: fc.boolean() }), {
+      minLength: 2,
+      maxLength: 8,
+    })
+    fc.assert(
+      fc.property(anyTable, lives, (table, states) => {
+        const contents = new Map<string, string>()
+        let stable = 0
+        states.forEach(({ more, isFinished }, state) => {
+          stable = Math.min(stable + more, table.flags.length)
+          const { segments } = planGrowingSegments(table, {
+            segmentSeconds: 2,
+            longestSeconds: 12,
+            stableSplitPoints: stable,
+            finishedBytes: isFinished ? 1000 + state : undefined,
+          })
+          segments.forEach(({ from, to, tailBytes }, number) => {
+            const address = `${number} ${tailBytes ?? ''}`
+            // What ends at or after the last stable split point has later bytes of this state.
+            const content = `${from} ${to} ${to < stable ? '' : state}`
+            expect(contents.get(address) ?? content).toBe(content)
+            contents.set(address, content)
+          })
+        })
+      }),
+    )
+  })
+})
+
+describe('longestGrowingSeconds', () => {
+  it('is two segments in whole seconds, at least 12', () => {
+    expect([1, 5.9, 6, 6.1, 6.5, 10].map(longestGrowingSeconds)).toEqual([12, 12, 12, 13, 13, 20])
   })
 })

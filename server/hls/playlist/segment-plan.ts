@@ -116,7 +116,6 @@ function isGap({ flags }: SplitPointTable, { from, to }: SplitPointRange): boole
 /** A split point for growing playlists, or where a segment would be too large. */
 function isForcedOnly(splitPoints: SplitPointTable, splitPoint: number): boolean {
   return (
-    splitPoint > 0 &&
     hasFlag(splitPoints, splitPoint, SPLIT_FORCED) &&
     !hasFlag(splitPoints, splitPoint, SPLIT_DISCONTINUITY | SPLIT_KEY_FRAME)
   )
@@ -157,7 +156,8 @@ export function planGrowingSegments(splitPoints: SplitPointTable, rules: GrowthR
   while (from < splitPoints.flags.length) {
     const to = segmentEnd(splitPoints, from, rules)
     if (to === undefined) break
-    const isTail = rules.finishedBytes !== undefined && to >= rules.stableSplitPoints
+    // Only a finished recording has one.
+    const isTail = to >= rules.stableSplitPoints
     segments.push({
       from,
       to,
