@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { isAppError } from '../../errors.ts'
 import { layoutPresets } from './layout-presets.ts'
 import { createLayout } from './layout.ts'
 import { watchCpu } from '../../../test/support/cpu-time.ts'
@@ -221,6 +222,83 @@ describe('for any names', () => {
   test('both normalisation forms name the same session', () => {
     const path = 'zoë/2026-01-31/é.ts'
     expect(sessionOf(DEFAULT, path.normalize('NFD'))).toEqual(sessionOf(DEFAULT, path))
+  })
+})
+
+describe('for any template and any path', () => {
+  const DATE = '2026-01-31(?:_20-15(?:-00)?)?'
+  const placeholders = ['streamer', 'date', 'sessionId'] as const
+
+  /** The same by regular expressions, whose cost has no bound: one for each part of the path. */
+  function modelSession(template: string, path: string): string[] | undefined {
+    const [parts, names] = [template.split('/'), path.split('/')]
+    if (parts.length !== names.length) return undefined
+    const bound: Partial<Record<string, string>> = {}
+    for (const [i, part] of parts.entries()) {
+      const pattern = part
+        .replaceAll('*', '.*?')
+        .replaceAll(/\{(?<name>\w+)\}/g, (_, name: string) => {
+          return bound[name] ?? `(?<${name}>${name === 'date' ? DATE : '.+?'})`
+        })
+      const found = new RegExp(`^${pattern}$`).exec(names[i] ?? '')
+      if (found === null) return undefined
+      Object.assign(bound, found.groups)
+    }
+    const { streamer, date = '2026-03-04', sessionId = names.at(-1) ?? '' } = bound
+    return streamer === undefined ? undefined : [streamer, date, sessionId]
+  }
+
+  const token = fc.constantFrom(...placeholders.map((name) => `{${name}}`), '*', 'a', '_')
+  const partTemplate = fc
+    .array(token, { minLength: 1, maxLength: 5 })
+    .map((tokens) => tokens.join(''))
+  const template = fc
+    .array(partTemplate, { minLength: 1, maxLength: 3 })
+    .map((parts) => parts.join('/'))
+    .filter((text) => text.includes('{streamer}') && isUsable(text))
+  const text = fc.constantFrom('a', 'b', '_', '2026-01-31', '2026-01-31_20-15-00')
+  const fill = fc.array(text, { minLength: 1, maxLength: 3 }).map((texts) => texts.join(''))
+
+  /** Neither twice in one part, nor two without a separator. */
+  function isUsable(text: string): boolean {
+    const free = String.raw`(?:\{streamer\}|\{sessionId\}|\*)`
+    return !(new RegExp(free + free).test(text) || /(?<same>\{\w+\})[^/]*\k<same>/.test(text))
+  }
+
+  test('finds the session that a regular expression finds, or none', () => {
+    const values = fc.record({ streamer: fill, date: text, sessionId: fill, any: fill })
+    let matched = 0
+    fc.assert(
+      fc.property(template, values, fc.boolean(), (layout, filled, isOther) => {
+        const path = layout
+          .replaceAll(/\{(?<name>\w+)\}/g, (_, name: keyof typeof filled) => filled[name])
+          .replaceAll('*', filled.any)
+        const tried = isOther ? path.replace('a', '_') : path
+        const expected = modelSession(layout, tried)
+        if (expected !== undefined) matched += 1
+        expect(sessionOf(layout, `${tried}.ts`), `${layout} ${tried}`).toEqual(expected)
+      }),
+      { numRuns: 300 },
+    )
+    expect(matched).toBeGreaterThan(50)
+  })
+
+  function isRefused(layout: string): boolean {
+    try {
+      createLayout(layout)
+      return false
+    } catch (error) {
+      return isAppError(error, 'usage')
+    }
+  }
+
+  test('refuses exactly the templates that are not usable', () => {
+    fc.assert(
+      fc.property(fc.array(partTemplate, { minLength: 1, maxLength: 3 }), (parts) => {
+        const layout = parts.join('/')
+        expect(isRefused(`{streamer}/${layout}`)).toBe(!isUsable(layout))
+      }),
+    )
   })
 })
 

@@ -3,8 +3,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createFolderStorage } from '../../storage/folder/folder-storage.ts'
+import { isAppError } from '../../errors.ts'
 import { createCatalogWriter } from './catalog-writer.ts'
 import type { Catalog } from '../catalog.ts'
 import { openDatabase } from './database.ts'
@@ -132,4 +134,66 @@ test('names are compared in NFC, sorted, and unhidden only by the same name', as
     { kind: 'session', ...sessionOf('zoë'.normalize('NFC')) },
   ])
   expect(counts()).toEqual([])
+})
+
+test('after any changes, exactly the hidden names are hidden', async () => {
+  const STREAMERS = ['alice', 'zoë']
+  const IDS = ['1', '2']
+  for (const streamer of STREAMERS) for (const id of IDS) put(`${streamer}/2026-01-31/${id}.ts`)
+  await scan()
+  const change = fc.record({
+    action: fc.constantFrom('hide', 'unhide'),
+    kind: fc.constantFrom('streamer', 'session'),
+    streamer: fc.constantFrom(...STREAMERS, 'nobody'),
+    sessionId: fc.constantFrom(...IDS, '3'),
+    form: fc.constantFrom('NFC', 'NFD'),
+  })
+  /** Hidden names, as `streamer` or `streamer/id`: the same in all runs. */
+  const hidden = new Set<string>()
+  const isGone = (streamer: string, id: string) =>
+    hidden.has(streamer) || hidden.has(`${streamer}/${id}`)
+  const orGone = <Value>(ask: () => Value) => {
+    try {
+      return ask()
+    } catch (error) {
+      if (isAppError(error, 'gone')) return 'gone'
+      throw error
+    }
+  }
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 12 }), (changes) => {
+      for (const { action, kind, streamer, sessionId, form } of changes) {
+        const key = kind === 'streamer' ? streamer : `${streamer}/${sessionId}`
+        const changed = names[action]({ kind, ...sessionOf(streamer.normalize(form), sessionId) })
+        expect(changed).toBe(action === 'hide' ? !hidden.has(key) : hidden.has(key))
+        if (action === 'hide') hidden.add(key)
+        else hidden.delete(key)
+      }
+      expect(names.list()).toEqual(
+        [...hidden].toSorted().map((key) => {
+          const [streamer = '', sessionId] = key.split('/')
+          return sessionId === undefined
+            ? { kind: 'streamer', streamer }
+            : { kind: 'session', ...sessionOf(streamer, sessionId) }
+        }),
+      )
+      for (const streamer of STREAMERS) {
+        const shown = IDS.filter((id) => !isGone(streamer, id))
+        const listed = orGone(() => catalog.listSessions(streamer) ?? [])
+        expect(listed === 'gone' ? listed : listed.map((each) => each.sessionId)).toEqual(
+          hidden.has(streamer) ? 'gone' : shown.toReversed(),
+        )
+        for (const id of [...IDS, '3']) {
+          const found = orGone(() => catalog.findSession(sessionOf(streamer, id))?.sessionId)
+          expect(found).toBe(isGone(streamer, id) ? 'gone' : id === '3' ? undefined : id)
+        }
+      }
+      expect(counts()).toEqual(
+        STREAMERS.map((streamer) => [streamer, IDS.filter((id) => !isGone(streamer, id)).length])
+          .filter(([, count]) => count !== 0)
+          .map(([streamer, count]) => `${streamer} ${count}`),
+      )
+    }),
+    { numRuns: 30, endOnFailure: true },
+  )
 })
