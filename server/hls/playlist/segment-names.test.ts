@@ -132,6 +132,15 @@ describe('for any segment', () => {
     )
   })
 
+  it('its rendition has a number of its own, which is the same in every release', () => {
+    const tracks = Array.from({ length: 999 }, (_, i) => i + 1)
+    const numbers = (['audio', 'muxed'] as const).flatMap((kind) =>
+      tracks.map((each) => renditionNumber({ kind, number: each })),
+    )
+    expect(new Set([...numbers, renditionNumber(MAIN)]).size).toBe(1999)
+    expect([MAIN, AUDIO, MUXED].map(renditionNumber)).toEqual([0, 2, 0x1_0002])
+  })
+
   it('a file with all cues is parsed as it was formatted', () => {
     for (const id of ['0', '12', '1-0123abcd'])
       expect(parseFileName(subtitleFileName(id))).toEqual({ kind: 'subtitles', id })
