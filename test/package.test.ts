@@ -1,8 +1,10 @@
 // The package that npm publishes: its files, and the program as installed with only production
 // dependencies, without the decoders.
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -64,7 +66,7 @@ afterAll(async () => {
 function isOutdated(): boolean {
   const built = path.join(root, 'dist/server/main.js')
   if (!existsSync(built)) return true
-  const sources = globSync('{server,shared}/**/*.ts', { cwd: root })
+  const sources = globSync('{tsconfig.*.json,{server,shared}/**/*.ts}', { cwd: root })
   const builtMs = statSync(built).mtimeMs
   return sources.some((file) => statSync(path.join(root, file)).mtimeMs > builtMs)
 }
@@ -156,6 +158,31 @@ it('runs as a command, and names what the demo library lacks', async () => {
       /^aftercast: .*needs the package node-av: run `npm install --global node-av.*\n$/,
     ),
   })
+})
+
+it('reads from a bucket: the compiler has changed no name in requests', async () => {
+  const requests: unknown[] = []
+  const store = createServer(({ url }, response) => {
+    requests.push(url)
+    response.end('<ListBucketResult/>')
+  }).listen(0, '127.0.0.1')
+  await once(store, 'listening')
+  const { port } = z.object({ port: z.number() }).parse(store.address())
+  const outcome = run(process.execPath, [program, 'check', 's3://streams/2026'], {
+    cwd: folder,
+    env: {
+      AWS_ACCESS_KEY_ID: 'key',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}`,
+      AFTERCAST_S3_PATH_STYLE: 'true',
+    },
+  })
+  try {
+    expect((await outcome).stderr).toContain('0 playable sessions')
+    expect(requests).toContainEqual(expect.stringMatching(/^\/streams\/\?.*prefix=2026%2F/))
+  } finally {
+    store.close()
+  }
 })
 
 it('serves without decoders: no images, silence, and URLs of its own for it', async () => {
