@@ -16,6 +16,8 @@ export interface SharedArtifactsSources {
   location: StorageLocation
   logger: Logger
   io: Io
+  /** `read` makes nothing, and does without them where they are not there. Default `write`. */
+  access?: 'read' | 'write'
 }
 
 /**
@@ -28,6 +30,7 @@ export async function openSharedArtifacts({
   location: recordings,
   logger,
   io,
+  access = 'write',
 }: SharedArtifactsSources): Promise<SharedArtifacts | undefined> {
   if (artifacts === undefined) return undefined
   const location = parseLocation(artifacts, s3.pathStyle)
@@ -35,7 +38,7 @@ export async function openSharedArtifacts({
     throw new AppError('usage', `artifacts: ${artifacts}: must not be inside the recordings`)
   }
   // The primary process has checked it, maybe long ago.
-  if (!cluster.isWorker) {
+  if (!cluster.isWorker && access === 'write') {
     const check = async (signal: AbortSignal) => checkArtifacts(location, signal)
     await requireAccess({ key: 'artifacts', value: artifacts, check, data, io })
   }

@@ -7,13 +7,13 @@ import { createScanner } from '../catalog/scan/scan.ts'
 import type { Scanner, ScannerOptions, ScanProblem } from '../catalog/scan/scan.ts'
 import type { Inspection } from '../catalog/store/inspection-result.ts'
 import type { Config } from '../config/load-config.ts'
-import { AppError, codeOf } from '../errors.ts'
+import { AppError, codeOf, reasonOf } from '../errors.ts'
 import type { InspectedSource } from '../hls/session/session-inspection.ts'
 import type { Library } from './library.ts'
 
 export interface ScanningOptions extends Pick<
   ScannerOptions,
-  'concurrency' | 'inspectionTimeoutMs' | 'onProgress'
+  'concurrency' | 'inspectionTimeoutMs' | 'onProgress' | 'onProblem'
 > {
   config: Config
   library: Library
@@ -69,8 +69,13 @@ const PROBLEMS: Record<ScanProblem['kind'], string> = {
   catalog: 'the catalog could not be written; retrying later',
 }
 
-function logProblem(logger: Logger, { kind, path, error }: ScanProblem): void {
+export function logProblem(logger: Logger, { kind, path, error }: ScanProblem): void {
   logger.warn({ err: withoutPermission(error) ?? error, path }, PROBLEMS[kind])
+}
+
+/** Why a file or folder could not be read, and what to do. */
+export function describeUnread(error: unknown): string {
+  return reasonOf(withoutPermission(error) ?? error)
 }
 
 /** A remedy in place of a stack, where the user may not read a file or folder. */

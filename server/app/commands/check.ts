@@ -1,6 +1,5 @@
 // `aftercast check`: lists the recordings that are unplayable, partly playable or not served.
 import { countOf } from '../../../shared/count-of.ts'
-import { printable } from '../../../shared/printable.ts'
 import { listImperfect } from '../../catalog/store/imperfect.ts'
 import type { ImperfectRecording } from '../../catalog/store/imperfect.ts'
 import type { Config } from '../../config/load-config.ts'
@@ -15,23 +14,21 @@ import { openLibrary } from '../library.ts'
 import type { Library } from '../library.ts'
 import { findRecordings } from '../recordings.ts'
 import { inspectIn } from '../scanning.ts'
-import type { UnmatchedNote } from '../unmatched-note.ts'
-import { scanOnce } from './scan.ts'
+import { reportScan, scanOnce } from './scan.ts'
+import type { ScanOutcome } from './scan.ts'
 
 export interface CheckOptions {
   format: 'table' | 'json'
 }
 
 /**
- * Returns the exit code: 1 where a recording is unplayable or cannot be read, or none matches the
- * layout, else 0. Writes nothing to the data folder, which a server may use meanwhile, of other
- * recordings or with another layout.
+ * Returns the exit code: 1 where a recording is unplayable, it or a folder cannot be read, or none
+ * matches the layout, else 0. Writes nothing to the data folder or to artifacts, which a server may
+ * use meanwhile, of other recordings or with another layout.
  */
 export async function check(config: Config, { format }: CheckOptions, io: Io): Promise<number> {
-  const { report, note, unread } = await makeReport(config, io)
-  if (note !== undefined) io.stderr(`note: ${note.text}`)
-  for (const path of unread)
-    io.stderr(`${printable(path)}: could not be read; the log has the reason`)
+  const { report, outcome } = await makeReport(config, io)
+  const isWhole = reportScan(outcome, io)
   const lines =
     format === 'json' ? [JSON.stringify(report, undefined, 2)] : formatCheckTable(report)
   for (const line of lines) io.stdout(line)
@@ -42,7 +39,7 @@ export async function check(config: Config, { format }: CheckOptions, io: Io): P
   const limited = `${count('limited')} of them with limitations`
   io.stderr(`${sessions}, ${limited}; ${countOf(unplayable, 'unplayable recording')}`)
   const isEmpty = report.playableSessions + report.recordings.length === 0
-  return unplayable + unread.size > 0 || (isEmpty && note !== undefined) ? 1 : 0
+  return unplayable > 0 || !isWhole || (isEmpty && outcome.note !== undefined) ? 1 : 0
 }
 
 /** Limitations by path; the catalog stores only that there are some. */
@@ -50,9 +47,7 @@ type Limitations = Map<string, SessionLimitation[]>
 
 interface Checked {
   report: CheckReport
-  note: UnmatchedNote | undefined
-  /** Paths of recordings that could not be read. */
-  unread: ReadonlySet<string>
+  outcome: ScanOutcome
 }
 
 async function makeReport(given: Config, io: Io): Promise<Checked> {
@@ -61,36 +56,33 @@ async function makeReport(given: Config, io: Io): Promise<Checked> {
   const { logger } = createLog(config, io.log)
   const { signal } = io
   const location = await findRecordings(config, io)
-  const artifacts = await openSharedArtifacts({ config, location, logger, io })
+  const artifacts = await openSharedArtifacts({ config, location, logger, io, access: 'read' })
   const opening = { config, location, artifacts, mode: 'private', logger, signal } as const
   const library = await openLibrary(opening)
   try {
-    const { limitations, unread, ...followed } = followInspections(library)
+    const { limitations, ...followed } = followInspections(library)
     const inspect = inspectIn(followed)
-    const note = await scanOnce({ config, io, logger, library }, inspect)
+    const outcome = await scanOnce({ config, io, logger, library }, inspect)
     const report = reportOf(library, limitations)
-    const playableSessions = Math.max(0, report.playableSessions - unread.size)
-    return { report: { ...report, playableSessions }, note, unread }
+    const unread = outcome.unread.recordings.size
+    const playableSessions = Math.max(0, report.playableSessions - unread)
+    return { report: { ...report, playableSessions }, outcome }
   } finally {
     await library.close()
   }
 }
 
 /** Inspects as `library`, and notes what the catalog does not store. */
-export function followInspections(library: Pick<Library, 'inspect'>) {
+function followInspections(library: Pick<Library, 'inspect'>) {
   const limitations: Limitations = new Map()
-  const unread = new Set<string>()
   const inspect: Library['inspect'] = async (recording, signal) => {
-    const { path } = recording
-    unread.add(path)
     const inspection = await library.inspect(recording, signal)
-    unread.delete(path)
     if (inspection.status === 'playable' && inspection.limitations.length > 0) {
-      limitations.set(path, inspection.limitations)
+      limitations.set(recording.path, inspection.limitations)
     }
     return inspection
   }
-  return { limitations, unread, inspect }
+  return { limitations, inspect }
 }
 
 function reportOf(library: Library, limitations: Limitations): CheckReport {

@@ -9,6 +9,8 @@ export interface CatalogOrigin {
   layout: string | null
   /** Whether it is a replica of a shared database. */
   isReplica: boolean
+  /** Whether it has no recording. */
+  isEmpty: boolean
 }
 
 export function readOrigin(database: Database): CatalogOrigin {
@@ -18,8 +20,12 @@ export function readOrigin(database: Database): CatalogOrigin {
   const replica = database.prepare<object>()((kysely) =>
     kysely.selectFrom('replica').select('identity'),
   )
+  const first = database.prepare<object>()((kysely) =>
+    kysely.selectFrom('recordings').select('id').limit(1),
+  )
   const { location = null, layout = null } = library.get({}) ?? {}
-  return { location, layout, isReplica: replica.get({}) !== undefined }
+  const [isReplica, isEmpty] = [replica.get({}) !== undefined, first.get({}) === undefined]
+  return { location, layout, isReplica, isEmpty }
 }
 
 /** Returns the location before. */
