@@ -77,11 +77,19 @@ const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'no route to the host',
   ENOTFOUND: 'no such host',
   EAI_AGAIN: 'the host name cannot be resolved now',
+  SQLITE_READONLY: 'permission denied',
+  SQLITE_CANTOPEN: 'permission denied',
+  SQLITE_NOTADB: 'it is no database',
+  SQLITE_CORRUPT: 'the database is corrupt',
+  SQLITE_IOERR: 'the disk reports an error',
+  SQLITE_FULL: 'no space is left on the disk',
 }
 
 /** What an error code of the system means; undefined for others. */
 export function systemReason(code: string): string | undefined {
-  return Object.hasOwn(SYSTEM_REASONS, code) ? SYSTEM_REASONS[code] : undefined
+  // SQLite's extended codes: SQLITE_READONLY_DIRECTORY.
+  const name = /^SQLITE_[A-Z]+/.exec(code)?.[0] ?? code
+  return Object.hasOwn(SYSTEM_REASONS, name) ? SYSTEM_REASONS[name] : undefined
 }
 
 /** The code of an error of the system or a library; '' without one. */
@@ -99,8 +107,14 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error && error.message !== '' ? error.message : String(error)
 }
 
-/** Of the data folder, which cannot be read or written. */
-export function unusableData(data: string, cause: unknown): AppError {
-  const remedy = 'this user must be able to write there'
-  return new AppError('failed', `data: ${data}: ${reasonOf(cause)}; ${remedy}`, { cause })
+/** @param place of the data folder or a file in it, and what is not possible there */
+export function unusableData(place: string, cause: unknown): AppError {
+  const problem = `data: ${place}: ${reasonOf(cause)}${remedyOf(codeOf(cause))}`
+  return new AppError('failed', problem, { cause })
+}
+
+function remedyOf(code: string): string {
+  if (['ENOENT', 'ENOTDIR'].includes(code)) return '; name another folder with --data'
+  if (systemReason(code) !== SYSTEM_REASONS.EACCES) return ''
+  return '; run this as the user of the server, who must be able to write there'
 }

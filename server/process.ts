@@ -1,6 +1,8 @@
 // The process of the program: arguments, output, signals, exit code. Only main.ts and this file use
 // `process`.
+import { createRequire } from 'node:module'
 import { Writable } from 'node:stream'
+import type koffi from 'koffi'
 import type { Io } from './app/io.ts'
 import { openLineOutput } from './log/line-output.ts'
 import type { LineOutput } from './log/line-output.ts'
@@ -28,7 +30,7 @@ process.exitCode = failure.hasFailed ? 1 : exitCode
 // A worker's channel to its primary would keep it alive.
 if (process.connected) process.disconnect()
 // A handle that was left open must not keep the process alive.
-setTimeout(() => process.exit(), lingerMs).unref()
+setTimeout(() => endNow(process.exitCode), lingerMs).unref()
 await io.log.close()
 
 function createIo(signal: AbortSignal): Io {
@@ -62,7 +64,7 @@ function endOnSignals(controller: AbortController): void {
     const nowMs = performance.now()
     firstMs ??= nowMs
     controller.abort()
-    if (nowMs - firstMs > sameSignalMs) process.exit(signal === 'SIGINT' ? 130 : 143)
+    if (nowMs - firstMs > sameSignalMs) endNow(signal === 'SIGINT' ? 130 : 143)
   }
   process.on('SIGINT', end)
   process.on('SIGTERM', end)
@@ -80,7 +82,21 @@ function endOnFailure(controller: AbortController, { stderr }: Io): { hasFailed:
     process.exitCode = 1
     stderr(`aftercast: ${formatUnexpected(error)}`)
     controller.abort()
-    setTimeout(() => process.exit(), lingerMs).unref()
+    setTimeout(() => endNow(1), lingerMs).unref()
   })
   return state
+}
+
+/**
+ * `process.exit` waits for threads, and for ever for one in a file system that does not respond.
+ * The system call ends them.
+ */
+function endNow(code: typeof process.exitCode): void {
+  try {
+    const { load }: typeof koffi = createRequire(import.meta.url)('koffi')
+    load(null).func('void _exit(int)')(Number(code ?? 0))
+  } catch {
+    // There is no binary of koffi for this system.
+    process.exit(code)
+  }
 }

@@ -1,15 +1,21 @@
 // One data folder belongs to one site and to one process that writes it: what commands refuse
 // beside a running server, with their exit codes.
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants, mkdir, open, readdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { streamersApiPath } from '../shared/paths.ts'
-import { runInNewProcess, runInProcess } from './support/servers/run-program.ts'
+import { patienceMs } from './support/patience.ts'
+import { PROGRAM, runInNewProcess, runInProcess } from './support/servers/run-program.ts'
 import type { ProgramOutcome } from './support/servers/run-program.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
+
+const runFile = promisify(execFile)
 
 let library: TempLibrary
 let server: StartedServer
@@ -77,7 +83,53 @@ describe('the data folder of a running server', () => {
   })
 })
 
+describe('a catalog without recordings', () => {
+  it('takes the layout that a note has named', async () => {
+    const data = path.join(library.folder, 'first')
+    const scan = ['scan', library.recordings, '--data', data]
+    const wrong = await run(...scan)
+    expect(wrong).toMatchObject({ code: 0, stdout: '0 sessions of 0 streamers are indexed\n' })
+    expect(wrong.stderr).toContain('layout `obs` would match 1')
+    const outcome = await run(...scan, '--layout', 'obs')
+    expect(outcome).toMatchObject({ code: 0, stdout: '1 session of 1 streamer is indexed\n' })
+  })
+})
+
 describe('a data folder', () => {
+  it('that does not respond ends with the second signal', async () => {
+    const data = path.join(library.folder, 'hanging')
+    await mkdir(data)
+    const secret = path.join(data, 'hls-secret')
+    await runFile('mkfifo', [secret])
+    const args = [PROGRAM, 'scan', library.recordings, '--data', data]
+    const program = spawn(process.execPath, args, { stdio: 'ignore' })
+    const ended = once(program, 'exit')
+    // Open once the program reads; then it waits for bytes.
+    const flags = constants.O_WRONLY | constants.O_NONBLOCK
+    const opening = { timeout: patienceMs, interval: 50 }
+    const writer = await vi.waitFor(async () => open(secret, flags), opening)
+    // Signals closer together count as one.
+    const signals = setInterval(() => program.kill('SIGTERM'), 600)
+    try {
+      expect(await ended).toEqual([143, null])
+    } finally {
+      clearInterval(signals)
+      await writer.close()
+    }
+  })
+
+  it('whose catalog is none, or that cannot be reached, is reported in words', async () => {
+    const data = path.join(library.folder, 'spoilt')
+    await mkdir(data)
+    const catalog = path.join(data, 'catalog.sqlite')
+    await writeFile(catalog, 'x'.repeat(5000))
+    const reason = `${catalog} cannot be opened: it is no database (SQLITE_NOTADB)`
+    expect(await run('hide', 'alice', '--data', data)).toEqual(refusal(`data: ${reason}`, 1))
+    const loop = path.join(library.folder, 'loop')
+    await symlink(loop, loop)
+    expect(await run('hide', 'alice', '--data', loop)).toEqual(refusal(`data: ${loop}: ELOOP`, 1))
+  })
+
   it('inside the recordings is refused, also by another name of them', async () => {
     const linked = path.join(library.folder, 'linked')
     await symlink(library.recordings, linked)
@@ -97,9 +149,25 @@ describe('a data folder', () => {
     expect(outcome).toEqual(refusal('data: /proc/x: there is no such file or folder (ENOENT); '))
   })
 
+  it('that is a file is refused, with a remedy', async () => {
+    const file = path.join(library.folder, 'file')
+    await writeFile(file, '')
+    const outcome = await run('scan', library.recordings, '--data', file)
+    const reason = 'a file is where a folder must be (ENOTDIR)'
+    expect(outcome).toEqual(refusal(`data: ${file}: ${reason}; name another folder with `, 1))
+  })
+
+  it('is not made by migrate', async () => {
+    const outcome = await run('migrate', '--to', 'postgres://127.0.0.1:1/none', '--data', 'none')
+    expect(outcome).toEqual(refusal(`data: ${path.join(library.folder, 'none')} has no catalog: `))
+    expect(await readdir(library.folder)).not.toContain('none')
+  })
+
   it('is not made by check, nor by scan for recordings that are not there', async () => {
     const args = [library.recordings, '--layout', 'obs', '--data', 'none']
-    expect(await run('check', ...args)).toMatchObject({ code: 0 })
+    const environment = { AFTERCAST_ARTIFACTS: 'none' }
+    const options = { workingFolder: library.folder, environment }
+    expect(await runInNewProcess(['check', ...args], options)).toMatchObject({ code: 0 })
     expect(await run('check')).toEqual(refusal('recordings: none are configured: '))
 
     const outcome = await run('scan', '/nowhere/at/all', '--data', 'none')

@@ -173,6 +173,8 @@ describe('old sessions', () => {
     expect(await statusOf(playlistApiPath({ ...session, streamer: 'erin' }))).toBe(410)
     const again = await run('hide', 'erin', '--older-than', '1d')
     expect(again.stdout).toBe(`0 sessions are hidden in ${library.data}\n`)
+    const misspelt = await run('hide', 'erinn', '--older-than', '1d')
+    expect(misspelt.stderr).toContain(`erinn is not in ${library.data}; did you mean erin?`)
   })
 
   it('of all streamers are hidden', async () => {

@@ -1,11 +1,11 @@
 // The data folder of a site: claimed by the one process that writes it, or required to be there.
 import Sqlite from 'better-sqlite3'
-import { existsSync } from 'node:fs'
+import { accessSync } from 'node:fs'
 import { access, appendFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { withTimeout } from '../../shared/with-timeout.ts'
 import type { Config } from '../config/load-config.ts'
-import { AppError, reasonOf, unusableData } from '../errors.ts'
+import { AppError, codeOf, reasonOf, unusableData } from '../errors.ts'
 import { isInside } from '../storage/folder/storage-path.ts'
 import { makeFolder } from '../storage/make-folder.ts'
 import { parseLocation } from '../storage/storage-location.ts'
@@ -53,9 +53,14 @@ async function make(data: string): Promise<void> {
   })
 }
 
-/** @throws AppError `usage` if no server has made the data folder */
+/** @throws AppError `usage` if no server has made the data folder; `failed` without permission */
 export function requireCatalog({ data }: Pick<Config, 'data'>): void {
-  if (existsSync(join(data, CATALOG_FILE))) return
+  try {
+    accessSync(join(data, CATALOG_FILE))
+    return
+  } catch (cause) {
+    if (!['ENOENT', 'ENOTDIR'].includes(codeOf(cause))) throw unusableData(data, cause)
+  }
   const remedy = 'name the data folder of the site with --data, or its configuration with --config'
   throw new AppError('usage', `data: ${data} has no catalog: ${remedy}`)
 }
@@ -90,7 +95,7 @@ function lock(data: string, processId: number): Disposable {
   } catch (cause) {
     database?.close()
     if (isBusy(cause)) throw inUse(data, path, cause)
-    throw new AppError('failed', `data: ${path} cannot be locked: ${reasonOf(cause)}`, { cause })
+    throw unusableData(`${path} cannot be locked`, cause)
   }
   const locked = database
   return { [Symbol.dispose]: () => void locked.close() }

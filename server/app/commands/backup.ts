@@ -7,7 +7,7 @@ import { create, replace } from 'tar'
 import { HOUSE_FOLDER } from '../../ads/advertising.ts'
 import type { Config } from '../../config/load-config.ts'
 import { SECRET_FILE } from '../../delivery/secret.ts'
-import { AppError, reasonOf } from '../../errors.ts'
+import { AppError, reasonOf, unusableData } from '../../errors.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
 import { requireCatalog } from '../data-folder.ts'
 import type { Io } from '../io.ts'
@@ -77,6 +77,8 @@ function copyDatabase(from: string, to: string): void {
   const database = new Sqlite(from, { readonly: true, fileMustExist: true })
   try {
     database.prepare('VACUUM INTO ?').run(to)
+  } catch (cause) {
+    throw unusableData(`${from} cannot be copied`, cause)
   } finally {
     database.close()
   }

@@ -8,6 +8,7 @@ import { createLoggedNames, lastRun } from '../../catalog/store/hide-log.ts'
 import type { LoggedNames } from '../../catalog/store/hide-log.ts'
 import { openReplica } from '../../catalog/store/replica.ts'
 import type { Config } from '../../config/load-config.ts'
+import { formatDatabase } from '../../config/database-url.ts'
 import { findNearNames } from '../../config/near-names.ts'
 import { AppError } from '../../errors.ts'
 import { requireCatalog } from '../data-folder.ts'
@@ -44,10 +45,8 @@ export async function hide(config: Config, { name, reason }: HideChange, io: Io)
   const site = formatSite(config)
   return withHiddenNames(config, async (names) => {
     const text = formatName(name)
-    if (!(await names.isKnown(name))) {
-      const meant = didYouMean(text, await names.known(name))
-      io.stderr(`note: ${text} is not in ${site} yet; it will be hidden when it appears${meant}`)
-    }
+    const note = `${text} is not in ${site} yet; it will be hidden when it appears`
+    await noteUnknown(names, { name, note }, io)
     const isNew = await names.hide(name, reason)
     io.stdout(isNew ? `${text} is hidden in ${site}` : `${text} was already hidden in ${site}`)
     return 0
@@ -73,6 +72,10 @@ export async function hideOlder(
       if (!isDryRun && !(await names.hide(name, reason))) continue
       total += 1
       io.stdout(`${formatName(name)} ${outcome}`)
+    }
+    if (streamer !== undefined) {
+      const note = `${printable(streamer)} is not in ${formatSite(config)}`
+      await noteUnknown(names, { name: { kind: 'streamer', streamer }, note }, io)
     }
     const all = `${total === 1 ? 'is' : 'are'} hidden`
     const sum = `${countOf(total, 'session')} ${isDryRun ? 'would be hidden' : all}`
@@ -172,6 +175,16 @@ function isReplica({ data }: Config): AppError {
   return new AppError('usage', `database: ${data} belongs to a cluster, but none is configured`)
 }
 
+/** A name in no list may be a spelling mistake. */
+async function noteUnknown(
+  names: Names,
+  { name, note }: { name: HiddenName; note: string },
+  io: Io,
+): Promise<void> {
+  if (await names.isKnown(name)) return
+  io.stderr(`note: ${note}${didYouMean(formatName(name), await names.known(name))}`)
+}
+
 function didYouMean(text: string, names: readonly HiddenName[]): string {
   const near = findNearNames(text, names.map(formatName))
   return near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`
@@ -179,14 +192,8 @@ function didYouMean(text: string, names: readonly HiddenName[]): string {
 
 /** Which site was changed: where its hidden names are, and its address if that is known. */
 function formatSite({ data, database, server: { publicUrl } }: Config): string {
-  const place = database === undefined ? data : `the database ${hostOf(database)}`
+  const place = database === undefined ? data : `the database ${formatDatabase(database)}`
   return publicUrl === undefined ? place : `${place} (${publicUrl})`
-}
-
-/** Without the password. */
-function hostOf(database: string): string {
-  const { host, pathname } = new URL(database)
-  return host + pathname
 }
 
 function formatName(name: HiddenName): string {

@@ -14,24 +14,29 @@ import { addHideLog, hideShared } from '../../postgres/shared-hidden.ts'
 import { sharedNameOf } from '../../replication/follow.ts'
 import { mergeOnce } from '../../replication/merge-activity.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
-import { claimDataFolder } from '../data-folder.ts'
+import { claimDataFolder, requireCatalog } from '../data-folder.ts'
 import type { Io } from '../io.ts'
 import { CATALOG_FILE } from '../library.ts'
+import { formatDatabase } from '../../config/database-url.ts'
+import { countOf } from '../../../shared/count-of.ts'
 import { withSharedDatabase } from '../cluster/shared-database.ts'
 
 /**
  * Returns the exit code 0. Carries nothing twice when it is repeated.
  *
- * @throws AppError `usage` while a server uses the data folder
+ * @throws AppError `usage` while a server uses the data folder, or if there is no catalog in it
  */
 export async function migrate(config: Config, url: string, io: Io): Promise<number> {
+  requireCatalog(config)
   using _claim = await claimDataFolder(config, io)
   return await withSharedDatabase(url, async (database) => {
     const path = join(config.data, CATALOG_FILE)
     const local = openDatabase({ path, mode: 'write', replica: 'follow' })
     try {
       const names = await migrateHiddenNames(database, openReplica(local))
-      io.stdout(`${names} hidden names are new in the database`)
+      const verb = names === 1 ? 'is' : 'are'
+      const place = `the database ${formatDatabase(url)}`
+      io.stdout(`${countOf(names, 'hidden name')} of ${config.data} ${verb} new in ${place}`)
       await addHideLog(database, createLoggedNames(local, Date.now).log())
     } finally {
       local.close()

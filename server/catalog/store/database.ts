@@ -13,7 +13,7 @@ import {
 import type { Compilable, RawBuilder } from 'kysely'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { AppError, reasonOf } from '../../errors.ts'
+import { AppError, unusableData } from '../../errors.ts'
 import { checkMigrated, migrate } from './migrations.ts'
 import { createOutbox, detachReplica } from './replica-tables.ts'
 import type { CatalogSchema } from './schema.ts'
@@ -87,8 +87,7 @@ export function openDatabase({ path, mode, replica }: DatabaseOptions): Database
   } catch (error) {
     sqlite?.close()
     if (error instanceof AppError) throw error
-    const problem = `data: ${path} cannot be opened: ${reasonOf(error)}`
-    throw new AppError('failed', problem, { cause: error })
+    throw unusableData(`${path} cannot be opened`, error)
   }
 }
 
