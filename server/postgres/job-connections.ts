@@ -16,7 +16,7 @@ const MAX_CONNECTIONS = 2
 
 /** Connects when a statement needs it. `onLost` receives the errors of idle connections. */
 export function openJobConnections(url: string, onLost: (error: Error) => void): JobConnections {
-  const pool = createPool(url, { max: MAX_CONNECTIONS, onLost })
+  const pool = createPool(url, { maxConnections: MAX_CONNECTIONS, onLost })
   return {
     executeSql: async (text, values) => pool.query(text, values),
     async hasSchema(name) {

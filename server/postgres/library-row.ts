@@ -27,7 +27,7 @@ export interface SharedLibrary {
   isVacant: boolean
 }
 
-const libraryShape = z.object({
+export const libraryShape = z.object({
   identity: z.string().min(1),
   epoch: z.string().min(1),
   generation: z.int().min(1),
@@ -38,13 +38,15 @@ const libraryShape = z.object({
   isVacant: z.boolean(),
 })
 
+/** Columns of a SharedLibrary. */
+export const libraryColumns = sql.raw(`
+  identity, extract(epoch FROM pg_postmaster_start_time())::text AS epoch,
+  generation::float8 AS generation, complete_since::float8 AS "completeSince", layout,
+  is_walked AS "isWalked", scanner,
+  scanner IS NULL OR scanner_until < clock_timestamp() AS "isVacant"`)
+
 export async function readLibrary(database: SharedDatabase): Promise<SharedLibrary> {
-  const { rows } = await sql`
-    SELECT identity, extract(epoch FROM pg_postmaster_start_time())::text AS epoch,
-      generation::float8 AS generation, complete_since::float8 AS "completeSince", layout,
-      is_walked AS "isWalked", scanner,
-      scanner IS NULL OR scanner_until < clock_timestamp() AS "isVacant"
-    FROM aftercast.library`.execute(database)
+  const { rows } = await sql`SELECT ${libraryColumns} FROM aftercast.library`.execute(database)
   return libraryShape.parse(rows[0])
 }
 

@@ -2,13 +2,22 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { queryOnce, sharedPostgres } from '../../test/support/servers/postgres.ts'
 import type { StartedPostgres } from '../../test/support/servers/postgres.ts'
+import { startSilentRelay } from '../../test/support/servers/silent-relay.ts'
 import { describeProblem } from './connection-problem.ts'
 import { agreeOnSecret, claimScan, readLibrary, renewScan } from './library-row.ts'
 import { migrateSharedDatabase } from './migrations.ts'
 import { mergeCounts, pruneCounts } from './shared-counts.ts'
 import type { SharedCount } from './shared-counts.ts'
-import { openSharedDatabase } from './shared-database.ts'
+import { HIDE_LIMITS, openSharedDatabase } from './shared-database.ts'
 import type { SharedDatabase } from './shared-database.ts'
+import {
+  addHidden,
+  changeHidden,
+  listHideLog,
+  readHiddenChanges,
+  readHiddenPage,
+} from './shared-hidden.ts'
+import type { SharedHiddenName } from './shared-hidden.ts'
 import { publishRecordings, readChanges } from './shared-recordings.ts'
 import type { SharedRecording } from './shared-recordings.ts'
 
@@ -119,6 +128,44 @@ describe('published recordings', () => {
   })
 })
 
+describe('hidden names', () => {
+  beforeEach(async () => migrateSharedDatabase(database))
+
+  const nameOf = (number: number): SharedHiddenName => {
+    return { streamer: 'alice', date: '2026-01-31', sessionId: String(number).padStart(4, '0') }
+  }
+
+  it('are read in pages of changes, one generation each, and of names', async () => {
+    const names = Array.from({ length: 1500 }, (_, number) => nameOf(number))
+    expect(await addHidden(database, names)).toBe(1500)
+    expect(await addHidden(database, names)).toBe(0)
+    const first = await readHiddenChanges(database, 1)
+    expect(first).toMatchObject({ upTo: 1001, library: { generation: 1501 } })
+    const second = await readHiddenChanges(database, first.upTo)
+    expect(second.upTo).toBe(1501)
+    expect([...first.changes, ...second.changes]).toHaveLength(1500)
+    expect(await readHiddenChanges(database, 1501)).toMatchObject({ changes: [], upTo: 1501 })
+    const { names: page, upTo } = await readHiddenPage(database, nameOf(-1))
+    expect([page.length, upTo]).toEqual([1000, nameOf(999)])
+    expect(await readHiddenPage(database, nameOf(999))).toEqual({
+      names: names.slice(1000),
+      upTo: undefined,
+    })
+  })
+
+  it('change with their log in one statement, also by several connections at once', async () => {
+    const entry = { ...nameOf(1), atMs: 1_769_817_600_000, reason: 'by request' }
+    const hide = async (): Promise<boolean> => changeHidden(database, { ...entry, action: 'hide' })
+    await Promise.all([hide(), hide(), hide()])
+    expect(await hide()).toBe(false)
+    expect((await listHideLog(database))[0]).toEqual({ ...entry, action: 'hide' })
+    expect(await changeHidden(database, { ...entry, action: 'unhide' })).toBe(true)
+    expect((await listHideLog(database)).at(-1)).toEqual({ ...entry, action: 'unhide' })
+    const { changes } = await readHiddenChanges(database, 1)
+    expect(changes).toMatchObject([{ ...nameOf(1), isHidden: false }])
+  })
+})
+
 describe('counters', () => {
   beforeEach(async () => migrateSharedDatabase(database))
 
@@ -199,6 +246,26 @@ describe('a connection that the server closes', () => {
     // The pool may not have noticed yet.
     await readLibrary(database).catch(() => undefined)
     expect((await readLibrary(database)).generation).toBe(1)
+  })
+
+  it('is given up within seconds if it is for hidden names and has become silent', async () => {
+    await migrateSharedDatabase(database)
+    const relay = await startSilentRelay(postgres.port)
+    const relayed = relay.through(url)
+    const other = openSharedDatabase(relayed, () => undefined)
+    const hiding = openSharedDatabase(relayed, () => undefined, HIDE_LIMITS)
+    try {
+      await Promise.all([readLibrary(other), readLibrary(hiding)])
+      relay.silence()
+      const failing = [readLibrary(other), readLibrary(hiding)].map(async (reading, at) =>
+        reading.catch(() => at),
+      )
+      expect(await Promise.race(failing)).toBe(1)
+      expect((await readHiddenChanges(hiding, 0)).library.generation).toBe(1)
+    } finally {
+      await relay.stop()
+      await Promise.all([other.destroy(), hiding.destroy()])
+    }
   })
 
   it('is described without a secret', async () => {

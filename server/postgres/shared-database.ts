@@ -14,36 +14,54 @@ import type { SharedSchema } from './schema.ts'
 
 export type SharedDatabase = Kysely<SharedSchema>
 
-/** Connections per node: the loops of a node run one statement at a time each. */
-const MAX_CONNECTIONS = 4
-const CONNECT_TIMEOUT_MS = 5000
-/** Longest statement; the connection is closed then, and the statement may still succeed. */
-const STATEMENT_TIMEOUT_MS = 15_000
+/** Limits of a set of connections. */
+export interface ConnectionLimits {
+  /** The loops of a node run one statement at a time each. */
+  maxConnections: number
+  connectMs: number
+  /** Longest statement; the connection is closed then, and the statement may still succeed. */
+  statementMs: number
+}
+
+const NODE_LIMITS: ConnectionLimits = {
+  maxConnections: 4,
+  connectMs: 5000,
+  statementMs: 15_000,
+}
+/** Of the connection for hidden names: a silent one must be replaced within seconds. */
+export const HIDE_LIMITS: ConnectionLimits = {
+  maxConnections: 1,
+  connectMs: 2000,
+  statementMs: 2000,
+}
 const KEEP_ALIVE_MS = 10_000
 
 /**
  * Connects when a statement needs it. `onLost` receives the errors of connections that fail while
  * no statement runs; those of statements reject them.
  */
-export function openSharedDatabase(url: string, onLost: (error: Error) => void): SharedDatabase {
-  const pool = createPool(url, { max: MAX_CONNECTIONS, onLost })
+export function openSharedDatabase(
+  url: string,
+  onLost: (error: Error) => void,
+  limits = NODE_LIMITS,
+): SharedDatabase {
+  const pool = createPool(url, { ...limits, onLost })
   return new Kysely<SharedSchema>({ dialect: new PostgresDialect({ pool: discardFailed(pool) }) })
 }
 
-export interface PoolOptions {
-  /** Most connections. */
-  max: number
+export interface PoolOptions extends Partial<ConnectionLimits> {
   /** As of `openSharedDatabase`. */
   onLost: (error: Error) => void
 }
 
 /** Connections with the time limits of this program. */
-export function createPool(url: string, { max, onLost }: PoolOptions): pg.Pool {
+export function createPool(url: string, { onLost, ...given }: PoolOptions): pg.Pool {
+  const limits = { ...NODE_LIMITS, ...given }
   const pool = new pg.Pool({
     connectionString: url,
-    max,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: STATEMENT_TIMEOUT_MS,
+    max: limits.maxConnections,
+    connectionTimeoutMillis: limits.connectMs,
+    query_timeout: limits.statementMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: 'aftercast',
@@ -110,13 +128,15 @@ function isCommand(command: string): command is (typeof commands)[number] {
 export async function inIndexOrder(
   database: SharedDatabase,
   statement: RawBuilder<unknown>,
+  limits = NODE_LIMITS,
 ): Promise<unknown[]> {
-  return inTransaction(database, async (transaction) => {
+  const work = async (transaction: Transaction<SharedSchema>): Promise<unknown[]> => {
     await sql`
       SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)
       `.execute(transaction)
     return (await statement.execute(transaction)).rows
-  })
+  }
+  return inTransaction(database, work, limits)
 }
 
 /**
@@ -126,8 +146,9 @@ export async function inIndexOrder(
 export async function inTransaction<T>(
   database: SharedDatabase,
   work: (transaction: Transaction<SharedSchema>) => Promise<T>,
+  { statementMs } = NODE_LIMITS,
 ): Promise<T> {
-  const limit = String(STATEMENT_TIMEOUT_MS)
+  const limit = String(statementMs)
   return database.transaction().execute(async (transaction) => {
     await sql`
       SELECT set_config('statement_timeout', ${limit}, true),

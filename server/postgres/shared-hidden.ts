@@ -1,7 +1,9 @@
 // Hidden names in the shared database, changed by any node or command, one generation each.
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { inTransaction } from './shared-database.ts'
+import { libraryColumns, libraryShape } from './library-row.ts'
+import type { SharedLibrary } from './library-row.ts'
+import { HIDE_LIMITS, inIndexOrder, inTransaction } from './shared-database.ts'
 import type { SharedDatabase } from './shared-database.ts'
 
 /** A hidden session, or a streamer with empty date and session id. Names are in NFC. */
@@ -11,40 +13,37 @@ export interface SharedHiddenName {
   sessionId: string
 }
 
-/** Hides a name; returns whether it was visible before. */
-export async function hideShared(
-  database: SharedDatabase,
-  { streamer, date, sessionId }: SharedHiddenName,
-): Promise<boolean> {
-  const { rows } = await sql`
-    WITH next AS (
-      UPDATE aftercast.library SET generation = generation + 1
-      WHERE NOT EXISTS (
-        SELECT FROM aftercast.hidden
-        WHERE streamer = ${streamer} AND date = ${date} AND session_id = ${sessionId}
-          AND removed_at IS NULL)
-      RETURNING generation)
-    INSERT INTO aftercast.hidden (streamer, date, session_id, generation, removed_at)
-    SELECT ${streamer}, ${date}, ${sessionId}, generation, NULL FROM next
-    ON CONFLICT (streamer, date, session_id)
-      DO UPDATE SET generation = excluded.generation, removed_at = NULL
-    RETURNING generation`.execute(database)
-  return rows.length > 0
-}
+/** Names per statement. */
+const NAMES_AT_ONCE = 1000
 
-/** Shows a name again; returns whether exactly this name was hidden. */
-export async function unhideShared(
+/** Hides names, one generation each; returns how many were visible before. */
+export async function addHidden(
   database: SharedDatabase,
-  { streamer, date, sessionId }: SharedHiddenName,
-): Promise<boolean> {
-  const { rows } = await sql`
-    WITH next AS (UPDATE aftercast.library SET generation = generation + 1 RETURNING generation)
-    UPDATE aftercast.hidden SET generation = next.generation, removed_at = clock_timestamp()
-    FROM next
-    WHERE streamer = ${streamer} AND date = ${date} AND session_id = ${sessionId}
-      AND removed_at IS NULL
-    RETURNING hidden.generation`.execute(database)
-  return rows.length > 0
+  names: readonly SharedHiddenName[],
+): Promise<number> {
+  let added = 0
+  for (let at = 0; at < names.length; at += NAMES_AT_ONCE) {
+    const some = JSON.stringify(names.slice(at, at + NAMES_AT_ONCE))
+    const { rows } = await sql`
+      WITH visible AS (
+        SELECT given.*, row_number() OVER () AS number
+        FROM json_to_recordset(${some}::json) AS given (streamer text, date text, "sessionId" text)
+        WHERE NOT EXISTS (
+          SELECT FROM aftercast.hidden
+          WHERE (hidden.streamer, hidden.date, hidden.session_id) =
+              (given.streamer, given.date, given."sessionId")
+            AND removed_at IS NULL)),
+      next AS (
+        UPDATE aftercast.library SET generation = generation + (SELECT count(*) FROM visible)
+        RETURNING generation)
+      INSERT INTO aftercast.hidden (streamer, date, session_id, generation, removed_at)
+      SELECT streamer, date, "sessionId", generation + 1 - number, NULL FROM visible, next
+      ON CONFLICT (streamer, date, session_id)
+        DO UPDATE SET generation = excluded.generation, removed_at = NULL
+      RETURNING generation`.execute(database)
+    added += rows.length
+  }
+  return added
 }
 
 /** All hidden names, in byte order. */
@@ -82,18 +81,55 @@ export async function summariseSharedHidden(
   }
 }
 
-/** Names that were hidden or shown after one generation, up to another. */
+/** A name that was hidden or shown again. */
+export interface SharedHiddenChange extends SharedHiddenName {
+  isHidden: boolean
+}
+
+/** Changes of hidden names after one generation. */
+export interface SharedHiddenChanges {
+  /** At the moment of the changes. */
+  library: SharedLibrary
+  changes: SharedHiddenChange[]
+  /** All changes up to this generation are contained. */
+  upTo: number
+}
+
+/** In one statement, so that no record of a change is pruned between library and changes. */
 export async function readHiddenChanges(
   database: SharedDatabase,
-  { after, upTo }: { after: number; upTo: number },
-): Promise<{ hidden: SharedHiddenName[]; shown: SharedHiddenName[] }> {
-  const { rows } = await sql`
-    SELECT streamer, date, session_id AS "sessionId", removed_at IS NOT NULL AS "isShown"
-    FROM aftercast.hidden WHERE generation > ${after} AND generation <= ${upTo}`.execute(database)
-  const changes = z.array(nameShape.extend({ isShown: z.boolean() })).parse(rows)
-  const pick = (wanted: boolean): SharedHiddenName[] =>
-    changes.flatMap(({ isShown, ...name }) => (isShown === wanted ? [name] : []))
-  return { hidden: pick(false), shown: pick(true) }
+  after: number,
+): Promise<SharedHiddenChanges> {
+  const work = async (transaction: SharedDatabase): Promise<unknown> => {
+    const { rows } = await sql`
+      SELECT ${libraryColumns}, (
+        SELECT coalesce(json_agg(changed), '[]') FROM (
+          SELECT streamer, date, session_id AS "sessionId", removed_at IS NULL AS "isHidden",
+            generation
+          FROM aftercast.hidden WHERE generation > ${after}
+          ORDER BY generation LIMIT ${NAMES_AT_ONCE}) AS changed) AS changes
+      FROM aftercast.library`.execute(transaction)
+    return rows[0]
+  }
+  const { changes, ...library } = changesShape.parse(
+    await inTransaction(database, work, HIDE_LIMITS),
+  )
+  const upTo = changes.length < NAMES_AT_ONCE ? library.generation : changes.at(-1)?.generation
+  return { library, changes, upTo: upTo ?? library.generation }
+}
+
+/** Hidden names after one in byte order, and the last of them unless there are no more. */
+export async function readHiddenPage(
+  database: SharedDatabase,
+  { streamer, date, sessionId }: SharedHiddenName,
+): Promise<{ names: SharedHiddenName[]; upTo: SharedHiddenName | undefined }> {
+  const statement = sql`
+    SELECT streamer, date, session_id AS "sessionId" FROM aftercast.hidden
+    WHERE (streamer, date, session_id) > (${streamer}, ${date}, ${sessionId})
+      AND removed_at IS NULL
+    ORDER BY streamer, date, session_id LIMIT ${NAMES_AT_ONCE}`
+  const names = z.array(nameShape).parse(await inIndexOrder(database, statement, HIDE_LIMITS))
+  return { names, upTo: names.length < NAMES_AT_ONCE ? undefined : names.at(-1) }
 }
 
 /** Whether a recording of this name is published, hidden or not. */
@@ -133,20 +169,35 @@ export interface SharedHideLogEntry extends SharedHiddenName {
   reason: string
 }
 
-/** Hides or shows a name, and logs it if that changed anything; returns whether it did. */
+/**
+ * Hides or shows a name, and logs it if that changed anything; returns whether it did. One
+ * statement: the row of the library is locked for no round trip.
+ */
 export async function changeHidden(
   database: SharedDatabase,
-  { atMs, action, reason, ...name }: SharedHideLogEntry,
+  { atMs, action, reason, streamer, date, sessionId }: SharedHideLogEntry,
 ): Promise<boolean> {
-  return inTransaction(database, async (transaction) => {
-    const change = action === 'hide' ? hideShared : unhideShared
-    if (!(await change(transaction, name))) return false
-    await sql`
-      INSERT INTO aftercast.hide_log (at_ms, action, streamer, date, session_id, reason)
-      VALUES (${atMs}, ${action}, ${name.streamer}, ${name.date}, ${name.sessionId}, ${reason})
-      `.execute(transaction)
-    return true
-  })
+  const isHide = action === 'hide'
+  const { rows } = await sql`
+    WITH next AS (
+      UPDATE aftercast.library SET generation = generation + 1
+      WHERE ${isHide} <> EXISTS (
+        SELECT FROM aftercast.hidden
+        WHERE streamer = ${streamer} AND date = ${date} AND session_id = ${sessionId}
+          AND removed_at IS NULL)
+      RETURNING generation),
+    changed AS (
+      INSERT INTO aftercast.hidden (streamer, date, session_id, generation, removed_at)
+      SELECT ${streamer}, ${date}, ${sessionId}, generation,
+        CASE WHEN NOT ${isHide} THEN clock_timestamp() END
+      FROM next
+      ON CONFLICT (streamer, date, session_id)
+        DO UPDATE SET generation = excluded.generation, removed_at = excluded.removed_at
+      RETURNING streamer, date, session_id)
+    INSERT INTO aftercast.hide_log (at_ms, action, streamer, date, session_id, reason)
+    SELECT ${atMs}::bigint, ${action}, streamer, date, session_id, ${reason} FROM changed
+    RETURNING id`.execute(database)
+  return rows.length > 0
 }
 
 /** Oldest first. */
@@ -208,6 +259,9 @@ const nameShape = z.object({
   streamer: z.string().min(1),
   date: z.string(),
   sessionId: z.string(),
+})
+const changesShape = libraryShape.extend({
+  changes: z.array(nameShape.extend({ isHidden: z.boolean(), generation: z.int() })),
 })
 const logShape = nameShape.extend({
   atMs: z.number(),

@@ -1,13 +1,10 @@
 // Brings a node's replica to the generation of the shared database, by its changes or a snapshot.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { HiddenName } from '../catalog/store/hidden.ts'
 import type { Replica } from '../catalog/store/replica.ts'
 import type { ReplicaPosition } from '../catalog/store/replica-recording.ts'
 import type { SharedLibrary } from '../postgres/library-row.ts'
 import { readLibrary } from '../postgres/library-row.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
-import { listSharedHidden, readHiddenChanges } from '../postgres/shared-hidden.ts'
-import type { SharedHiddenName } from '../postgres/shared-hidden.ts'
 import { readChanges, readPage } from '../postgres/shared-recordings.ts'
 import type { SharedPath } from '../postgres/shared-recordings.ts'
 
@@ -44,7 +41,10 @@ export async function follow(following: Following, library: SharedLibrary): Prom
  * Whether the changes after a position are incomplete, or of another database or run of its server.
  * A lower generation than this node's is that of a restored backup.
  */
-function needsSnapshot(position: ReplicaPosition | undefined, library: SharedLibrary): boolean {
+export function needsSnapshot(
+  position: ReplicaPosition | undefined,
+  library: SharedLibrary,
+): boolean {
   const { identity, epoch, generation, completeSince } = library
   return (
     position?.identity !== identity ||
@@ -63,12 +63,8 @@ async function applyChanges(
   let position = { identity, epoch, generation: from.generation }
   while (position.generation < generation) {
     signal.throwIfAborted()
-    const span = { after: position.generation, upTo: generation }
-    const { present, gone, upTo, invalid } = await readChanges(database, {
-      ...span,
-      limit: ROWS_PER_READ,
-    })
-    await applyHiddenNames(database, replica, { ...span, upTo })
+    const span = { after: position.generation, upTo: generation, limit: ROWS_PER_READ }
+    const { present, gone, upTo, invalid } = await readChanges(database, span)
     // Deletions may have been pruned between these statements.
     const { completeSince } = await readLibrary(database)
     if (completeSince > position.generation) return false
@@ -101,7 +97,6 @@ async function applySnapshot(
   const complete = before?.identity === identity ? before.generation : 0
   const position = { identity, epoch: '', generation: complete }
   replica.moveTo(position)
-  await matchHiddenNames(database, replica)
   let after: SharedPath | undefined = { folder: '', name: '' }
   let next = readPage(database, after, ROWS_PER_READ)
   while (after !== undefined) {
@@ -137,42 +132,6 @@ async function reconcile(
     await nextTurn()
   }
   return true
-}
-
-/** Hides and shows the names that changed after one generation, up to another. */
-export async function applyHiddenNames(
-  database: SharedDatabase,
-  replica: Replica,
-  span: { after: number; upTo: number },
-): Promise<void> {
-  if (span.after >= span.upTo) return
-  const { hidden, shown } = await readHiddenChanges(database, span)
-  hidden.forEach((name) => replica.hide(hiddenNameOf(name)))
-  shown.forEach((name) => replica.unhide(hiddenNameOf(name)))
-}
-
-/** Hides and shows names of the replica until they are those of the shared database. */
-export async function matchHiddenNames(database: SharedDatabase, replica: Replica): Promise<void> {
-  const shared = (await listSharedHidden(database)).map(hiddenNameOf)
-  const wanted = new Set(shared.map((name) => JSON.stringify(name)))
-  for (const name of replica.hiddenNames()) {
-    if (!wanted.has(JSON.stringify(name))) replica.unhide(name)
-  }
-  for (const name of shared) replica.hide(name)
-}
-
-/** The form of the shared database in that of the catalog. */
-export function hiddenNameOf({ streamer, date, sessionId }: SharedHiddenName): HiddenName {
-  return sessionId === ''
-    ? { kind: 'streamer', streamer }
-    : { kind: 'session', streamer, date, sessionId }
-}
-
-/** The other way around. */
-export function sharedNameOf(name: HiddenName): SharedHiddenName {
-  const { streamer } = name
-  if (name.kind === 'streamer') return { streamer, date: '', sessionId: '' }
-  return { streamer, date: name.date, sessionId: name.sessionId }
 }
 
 function parts<T>(rows: readonly T[]): T[][] {

@@ -5,24 +5,29 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import pg from 'pg'
 import { startPgBouncer } from '../../test/support/servers/pgbouncer.ts'
 import { queryOnce, sharedPostgres } from '../../test/support/servers/postgres.ts'
 import type { StartedPostgres } from '../../test/support/servers/postgres.ts'
+import { startSilentRelay } from '../../test/support/servers/silent-relay.ts'
 import { createCatalogWriter } from '../catalog/store/catalog-writer.ts'
 import type { CatalogWriter, FoundRecording } from '../catalog/store/catalog-writer.ts'
 import { openDatabase } from '../catalog/store/database.ts'
 import type { Database } from '../catalog/store/database.ts'
 import { createHiddenNames } from '../catalog/store/hidden.ts'
 import { openOutbox } from '../catalog/store/outbox.ts'
+import { openHiddenReplica } from '../catalog/store/replica-hidden.ts'
+import type { HiddenReplica } from '../catalog/store/replica-hidden.ts'
 import { openReplica } from '../catalog/store/replica.ts'
 import type { Replica } from '../catalog/store/replica.ts'
 import { createCatalog } from '../catalog/store/sqlite-catalog.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import { isAppError } from '../errors.ts'
 import { mergeCounts } from '../postgres/shared-counts.ts'
 import { migrateSharedDatabase } from '../postgres/migrations.ts'
-import { openSharedDatabase } from '../postgres/shared-database.ts'
+import { HIDE_LIMITS, openSharedDatabase } from '../postgres/shared-database.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
-import { hideShared, unhideShared } from '../postgres/shared-hidden.ts'
+import { addHidden, changeHidden } from '../postgres/shared-hidden.ts'
 import { ClusterNode } from './node.ts'
 import type { NodeProblem } from './node.ts'
 
@@ -37,6 +42,9 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   url = await postgres.createDatabase()
+  const shared = openSharedDatabase(url, () => undefined)
+  await migrateSharedDatabase(shared)
+  await shared.destroy()
   base = mkdtempSync(path.join(tmpdir(), 'aftercast-node-'))
   running = []
 })
@@ -51,6 +59,8 @@ interface NodeOptions {
   /** Identity of its layout. */
   layout?: string
   firstWalk?: Promise<void>
+  /** Where its connection for hidden names leads. */
+  hideUrl?: string
 }
 
 interface TestNode {
@@ -61,24 +71,29 @@ interface TestNode {
   database: Database
   problems: NodeProblem[]
   replica: Replica
+  hidden: HiddenReplica
   stop(): Promise<void>
 }
 
 /** A node with a catalog file of this name, which a node before may have left. */
 function startNode(
   name: string,
-  { scans = false, layout = '1', firstWalk = Promise.resolve() }: NodeOptions = {},
+  { scans = false, layout = '1', firstWalk = Promise.resolve(), hideUrl = url }: NodeOptions = {},
 ): TestNode {
   const file = path.join(base, name, 'catalog.sqlite')
   const following = openDatabase({ path: file, mode: 'write', replica: 'follow' })
   const database = openDatabase({ path: file, mode: 'write', replica: 'scan' })
   const problems: NodeProblem[] = []
   const shared = openSharedDatabase(url, () => undefined)
+  const hideDatabase = openSharedDatabase(hideUrl, () => undefined, HIDE_LIMITS)
   const writer = createCatalogWriter(database)
   const replica = openReplica(following)
+  const hidden = openHiddenReplica(following)
   const node = new ClusterNode({
     database: shared,
+    hideDatabase,
     replica,
+    hidden,
     outbox: openOutbox(following),
     layout,
     scan: scans ? scanUntil : undefined,
@@ -104,12 +119,13 @@ function startNode(
     database,
     problems,
     replica,
+    hidden,
     async stop() {
       if (isStopped) return
       isStopped = true
       stopping.abort()
       await ended
-      await shared.destroy()
+      await Promise.all([shared.destroy(), hideDatabase.destroy()])
       following.close()
       database.close()
     },
@@ -144,6 +160,15 @@ async function scanningNode(name: string): Promise<TestNode> {
 /** All lists of a node. */
 function listsOf({ catalog }: TestNode): unknown {
   return catalog.listStreamers().map((streamer) => [streamer, catalog.listSessions(streamer.name)])
+}
+
+function isGone(catalog: Catalog, streamer: string): boolean {
+  try {
+    catalog.listSessions(streamer)
+    return false
+  } catch (error) {
+    return isAppError(error, 'gone')
+  }
 }
 
 async function expectSameLists(one: TestNode, other: TestNode): Promise<void> {
@@ -229,16 +254,48 @@ describe('a node that follows', () => {
     first.writer.apply({ found: [found('alice/2026-01-31/1')], gone: [] })
     const second = startNode('b')
     await expectSameLists(first, second)
-    const name = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
-    expect(await hideShared(first.shared, name)).toBe(true)
-    expect(await hideShared(first.shared, name)).toBe(false)
+    const change = async (action: 'hide' | 'unhide'): Promise<boolean> => {
+      const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
+      return changeHidden(first.shared, { ...session, action, atMs: 1, reason: '' })
+    }
+    expect([await change('hide'), await change('hide')]).toEqual([true, false])
     for (const { catalog } of [first, second]) {
       await expect.poll(() => catalog.listStreamers()).toEqual([])
     }
-    expect(await unhideShared(first.shared, name)).toBe(true)
-    expect(await unhideShared(first.shared, name)).toBe(false)
+    expect([await change('unhide'), await change('unhide')]).toEqual([true, false])
     for (const { catalog } of [first, second]) {
       await expect.poll(() => catalog.listStreamers()).toHaveLength(1)
+    }
+  })
+
+  it('hides while its other statements wait, also over a connection that became silent', async () => {
+    const relay = await startSilentRelay(postgres.port)
+    const holder = new pg.Client({ connectionString: url })
+    try {
+      const hideUrl = relay.through(url)
+      const first = startNode('a', { scans: true, hideUrl })
+      expect(await first.node.current).toBe('scanning')
+      first.writer.apply({ found: [found('alice/2026-01-31/1')], gone: [] })
+      await expect.poll(() => first.node.figures().outbox).toBe(0)
+      const state = first.replica.state()
+      if (state === undefined) throw new Error('the node has no replica')
+      await holder.connect()
+      await holder.query('BEGIN; LOCK TABLE aftercast.recordings')
+      // One compares all rows, the other one takes a snapshot.
+      first.replica.moveTo({ ...state, epoch: 'before' })
+      const second = startNode('b', { hideUrl })
+      const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted
+        AND relation = 'aftercast.recordings'::regclass`
+      await expect.poll(async () => queryOnce(url, waiting)).toHaveLength(2)
+      await expect.poll(() => second.hidden.position()).toBeDefined()
+      relay.silence()
+      await addHidden(first.shared, [{ streamer: 'alice', date: '', sessionId: '' }])
+      for (const { catalog } of [first, second]) {
+        await expect.poll(() => isGone(catalog, 'alice')).toBe(true)
+      }
+    } finally {
+      await holder.end()
+      await relay.stop()
     }
   })
 
@@ -266,7 +323,7 @@ describe('nodes that connect through PgBouncer in transaction mode', () => {
       expect(await second.node.current).toBe('following')
       first.writer.apply({ found: [found('alice/2026-01-31/1')], gone: [] })
       await expectSameLists(first, second)
-      await hideShared(second.shared, { streamer: 'alice', date: '', sessionId: '' })
+      await addHidden(second.shared, [{ streamer: 'alice', date: '', sessionId: '' }])
       await expect.poll(() => first.catalog.listStreamers()).toEqual([])
       const batch = { id: 'a', counts: [{ ...count, amount: 2 }] }
       await Promise.all(
@@ -414,7 +471,7 @@ describe('a node that scans', () => {
       found: [found('alice/2026-01-31/1'), found('bob/2026-01-31/1')],
       gone: [],
     })
-    await hideShared(first.shared, { streamer: 'bob', date: '', sessionId: '' })
+    await addHidden(first.shared, [{ streamer: 'bob', date: '', sessionId: '' }])
     await expect.poll(() => first.catalog.listStreamers()).toHaveLength(1)
     await queryOnce(url, 'DROP SCHEMA aftercast CASCADE')
     const second = startNode('b')

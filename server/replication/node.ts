@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outbox } from '../catalog/store/outbox.ts'
+import type { HiddenReplica } from '../catalog/store/replica-hidden.ts'
 import type { RecordingPath } from '../catalog/store/replica-recording.ts'
 import type { Replica } from '../catalog/store/replica.ts'
 import {
@@ -14,15 +15,19 @@ import {
 } from '../postgres/library-row.ts'
 import type { SharedLibrary } from '../postgres/library-row.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
-import { hideShared } from '../postgres/shared-hidden.ts'
+import { addHidden } from '../postgres/shared-hidden.ts'
 import { pruneDeletions } from '../postgres/shared-recordings.ts'
-import { applyHiddenNames, follow, matchHiddenNames, sharedNameOf } from './follow.ts'
+import { followHidden } from './follow-hidden.ts'
+import { follow } from './follow.ts'
 import { addDifferences, discardOutbox, publishOutbox } from './publish.ts'
 
 export interface NodeOptions {
   database: SharedDatabase
+  /** The same, opened with `HIDE_LIMITS`. */
+  hideDatabase: SharedDatabase
   /** Connections of role `follow`. */
   replica: Replica
+  hidden: HiddenReplica
   outbox: Outbox
   /** Identity of this node's layout. */
   layout: string
@@ -42,7 +47,7 @@ export interface Scan {
 
 /** For the operator. `down` and `up` alternate. */
 export type NodeProblem =
-  | { kind: 'down'; error: unknown }
+  | { kind: 'down' | 'hides-late'; error: unknown }
   | { kind: 'up' | 'scan-begins' | 'scan-lost' }
   | { kind: 'invalid'; rows: number }
   | { kind: 'unstorable'; path: RecordingPath; error: unknown }
@@ -87,6 +92,7 @@ export class ClusterNode {
   #prunedAtMs = performance.now()
   readonly #current = Promise.withResolvers<'scanning' | 'following'>()
   readonly #walked = Promise.withResolvers<void>()
+  readonly #hidesApplied = Promise.withResolvers<void>()
 
   constructor(options: NodeOptions) {
     this.#options = options
@@ -97,9 +103,9 @@ export class ClusterNode {
     return this.#current.promise
   }
 
-  /** Resolves when the catalog is usable: some node has walked the library. */
+  /** Resolves when the catalog is usable: some node has walked the library, hidden names apply. */
   get firstWalk(): Promise<void> {
-    return this.#walked.promise
+    return Promise.all([this.#walked.promise, this.#hidesApplied.promise]).then(() => undefined)
   }
 
   figures(): NodeFigures {
@@ -115,6 +121,19 @@ export class ClusterNode {
 
   /** Runs until the signal aborts; then publishes the rest and releases the scan. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
+    const { hideDatabase, hidden, onProblem } = this.#options
+    const hiding = followHidden({
+      database: hideDatabase,
+      hidden,
+      onApplied: () => this.#hidesApplied.resolve(),
+      onFailure: (error) => onProblem({ kind: 'hides-late', error }),
+      signal,
+    })
+    await this.#replicate(signal)
+    await hiding
+  }
+
+  async #replicate(signal: AbortSignal): Promise<void> {
     // What an earlier process has replicated can be served without the database.
     if ((this.#options.replica.state()?.generation ?? 0) > 0) void this.#serveAfterOutage(signal)
     let pauseMs = 0
@@ -158,6 +177,7 @@ export class ClusterNode {
       if ((await Promise.race([first, pause])) !== undefined) return
     }
     this.#walked.resolve()
+    this.#hidesApplied.resolve()
   }
 
   /** One exchange with the database. Returns false if there is more to do at once. */
@@ -208,17 +228,15 @@ export class ClusterNode {
 
   /** Publishes the catalog of this node in a database that has none. */
   async #contribute({ identity, epoch, generation }: SharedLibrary): Promise<void> {
-    const { database, replica, outbox } = this.#options
+    const { database, replica, hidden, outbox } = this.#options
     const layout = replica.layout() ?? this.#options.layout
     await describeLibrary(database, this.#token, { layout, isWalked: false })
-    for (const name of replica.hiddenNames()) await hideShared(database, sharedNameOf(name))
-    const span = { after: 0, upTo: Number.MAX_SAFE_INTEGER }
-    await applyHiddenNames(database, replica, span)
+    await addHidden(database, hidden.list())
     outbox.addAll()
     replica.moveTo({ identity, epoch, generation })
   }
 
-  /** Publishes changes, and applies the hidden names of others. */
+  /** Publishes changes. */
   async #publish(library: SharedLibrary, scan: CurrentScan): Promise<boolean> {
     const { database, replica, outbox, layout } = this.#options
     const token = this.#token
@@ -231,10 +249,7 @@ export class ClusterNode {
       return false
     }
     if (!(await this.#renew())) return false
-    if (state.epoch === epoch) {
-      await applyHiddenNames(database, replica, { after: state.generation, upTo: generation })
-    } else {
-      await matchHiddenNames(database, replica)
+    if (state.epoch !== epoch) {
       if (!(await addDifferences(this.#options, replica, async () => this.#renew()))) return false
     }
     // Recordings up to this generation are this node's own.

@@ -13,6 +13,8 @@ import { openDatabase } from '../catalog/store/database.ts'
 import type { Database } from '../catalog/store/database.ts'
 import { listImperfect } from '../catalog/store/imperfect.ts'
 import { openOutbox } from '../catalog/store/outbox.ts'
+import { openHiddenReplica } from '../catalog/store/replica-hidden.ts'
+import type { HiddenReplica } from '../catalog/store/replica-hidden.ts'
 import { openReplica } from '../catalog/store/replica.ts'
 import type { Replica } from '../catalog/store/replica.ts'
 import { createCatalog } from '../catalog/store/sqlite-catalog.ts'
@@ -21,8 +23,9 @@ import { claimScan, describeLibrary, readLibrary } from '../postgres/library-row
 import { migrateSharedDatabase } from '../postgres/migrations.ts'
 import { openSharedDatabase } from '../postgres/shared-database.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
-import { hideShared, unhideShared } from '../postgres/shared-hidden.ts'
-import { applyHiddenNames, follow } from './follow.ts'
+import { changeHidden } from '../postgres/shared-hidden.ts'
+import { applyHidden } from './follow-hidden.ts'
+import { follow } from './follow.ts'
 import { publishOutbox } from './publish.ts'
 
 const NAMES = ['alice', 'Bob', 'é']
@@ -77,6 +80,8 @@ interface Pair {
   replica: Replica
   publish: () => Promise<void>
   other: Replica
+  /** Of both nodes. */
+  hidden: HiddenReplica[]
   /** Identity of the layout, by which the same file is another session. */
   layout: string
 }
@@ -103,6 +108,7 @@ it('has the lists, sessions and rows of the scanning node', async () => {
             await publishOutbox({ database: shared, outbox, token: TOKEN, onUnstorable }, 100)
           },
           other: openReplica(other),
+          hidden: [own, other].map((database) => openHiddenReplica(database)),
           layout: '1',
         }
         pair.writer.useLayout('1')
@@ -132,12 +138,11 @@ it('has the lists, sessions and rows of the scanning node', async () => {
   )
 })
 
-async function synchronise({ shared, replica, publish, other }: Pair): Promise<void> {
+async function synchronise({ shared, replica, publish, other, hidden }: Pair): Promise<void> {
   await publish()
   const library = await readLibrary(shared)
   const { identity, epoch, generation } = library
-  const after = replica.state()?.generation ?? 0
-  await applyHiddenNames(shared, replica, { after, upTo: generation })
+  for (const one of hidden) expect(await applyHidden({ database: shared, hidden: one })).toBe(true)
   replica.moveTo({ identity, epoch, generation })
   const onInvalid = (): never => expect.fail('all rows are valid')
   const { signal } = new AbortController()
@@ -162,9 +167,8 @@ async function make(one: Change, pair: Pair): Promise<void> {
     case 'title':
       return title(one, writer)
     case 'hide':
-      return void (await hideShared(shared, name))
     case 'unhide':
-      return void (await unhideShared(shared, name))
+      return void (await changeHidden(shared, { ...name, action: kind, atMs: 1, reason: '' }))
     case 'layout':
       pair.layout = `${one.size}`
       writer.useLayout(pair.layout)

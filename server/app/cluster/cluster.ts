@@ -6,6 +6,8 @@ import { joinPath } from '../../catalog/names/library-path.ts'
 import { openDatabase } from '../../catalog/store/database.ts'
 import { openOutbox } from '../../catalog/store/outbox.ts'
 import type { Outbox } from '../../catalog/store/outbox.ts'
+import { openHiddenReplica } from '../../catalog/store/replica-hidden.ts'
+import type { HiddenReplica } from '../../catalog/store/replica-hidden.ts'
 import { openReplica } from '../../catalog/store/replica.ts'
 import type { Replica } from '../../catalog/store/replica.ts'
 import type { Config } from '../../config/load-config.ts'
@@ -15,10 +17,9 @@ import { JobQueues } from '../../jobs/job-queues.ts'
 import { describeProblem } from '../../postgres/connection-problem.ts'
 import { agreeOnSecret, readLibrary } from '../../postgres/library-row.ts'
 import { migrateSharedDatabase } from '../../postgres/migrations.ts'
-import { openSharedDatabase } from '../../postgres/shared-database.ts'
+import { HIDE_LIMITS, openSharedDatabase } from '../../postgres/shared-database.ts'
 import type { SharedDatabase } from '../../postgres/shared-database.ts'
 import { listSharedHidden } from '../../postgres/shared-hidden.ts'
-import { sharedNameOf } from '../../replication/follow.ts'
 import { exchangeAssets } from '../../replication/exchange-assets.ts'
 import type { ExchangeOptions } from '../../replication/exchange-assets.ts'
 import { mergeActivity, mergeOnce } from '../../replication/merge-activity.ts'
@@ -30,8 +31,11 @@ import { connectSharedDatabase, isOutage } from './shared-database.ts'
 /** Of the process that scans or follows; workers read what it writes to the data folder. */
 export interface Cluster {
   database: SharedDatabase
+  /** A connection for hidden names alone. */
+  hideDatabase: SharedDatabase
   /** On connections of role `follow`. */
   replica: Replica
+  hidden: HiddenReplica
   outbox: Outbox
   queues: JobQueues
   /** Prepares a database that was not reachable at the start. */
@@ -72,17 +76,22 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
   const local = openDatabase({ path, mode: 'write', replica: 'follow' })
   try {
     const replica = openReplica(local)
+    const hidden = openHiddenReplica(local)
     const url = config.database
     const onError = (error: Error): void =>
       logger.debug(reasonOf(error), 'the job queues could not be maintained')
     const queues = new JobQueues({ url, onError })
-    const database = await connect({ url, replica, queues }, options).catch(async (error) => {
+    const parts = { url, replica, hidden, queues }
+    const database = await connect(parts, options).catch(async (error) => {
       await queues.close()
       throw error
     })
+    const hideDatabase = openSharedDatabase(url, () => undefined, HIDE_LIMITS)
     return {
       database,
+      hideDatabase,
       replica,
+      hidden,
       outbox: openOutbox(local),
       queues,
       prepare: async () => {
@@ -108,7 +117,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
         const pause = AbortSignal.timeout(LAST_MERGE_MS)
         const merging = mergeOnce({ database, open: () => openCounts(config) })
         await Promise.race([merging.catch(() => undefined), aborted(pause)])
-        const closing = Promise.all([queues.close(), database.destroy()])
+        const databases = [database.destroy(), hideDatabase.destroy()]
+        const closing = Promise.all([queues.close(), ...databases])
         await Promise.race([closing, aborted(AbortSignal.timeout(CLOSE_MS))])
         local.close()
       },
@@ -119,16 +129,21 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
   }
 }
 
+interface ClusterParts extends Pick<Cluster, 'replica' | 'hidden' | 'queues'> {
+  url: string
+}
+
 async function connect(
-  { url, replica, queues }: { url: string; replica: Replica; queues: JobQueues },
+  parts: ClusterParts,
   { config, logger, signal, mayStartWithout }: ClusterOptions,
 ): Promise<SharedDatabase> {
+  const { url, replica, queues } = parts
   const hasReplica = (replica.state()?.generation ?? 0) > 0
   const prepare = async (): Promise<void> => queues.prepare()
   try {
     const database = await connectSharedDatabase(url, { signal, prepare })
     try {
-      await refuseUnknownHiddenNames(database, replica, config)
+      await refuseUnknownHiddenNames(database, parts, config)
       if (config.hls.secret === undefined) await shareSecret(database, config, logger)
     } catch (error) {
       await database.destroy()
@@ -158,14 +173,14 @@ async function shareSecret(
  */
 async function refuseUnknownHiddenNames(
   database: SharedDatabase,
-  replica: Replica,
+  { replica, hidden }: ClusterParts,
   { data }: Config,
 ): Promise<void> {
   const { identity, layout } = await readLibrary(database)
   // A new database gets the hidden names of the first node that scans.
   if (replica.state()?.identity === identity || layout === null) return
   const known = new Set((await listSharedHidden(database)).map((name) => JSON.stringify(name)))
-  const unknown = replica.hiddenNames().map((name) => JSON.stringify(sharedNameOf(name)))
+  const unknown = hidden.list().map((name) => JSON.stringify(name))
   if (unknown.every((name) => known.has(name))) return
   throw new AppError(
     'usage',
@@ -188,6 +203,8 @@ export function logNodeProblem(logger: Logger, problem: NodeProblem): void {
   switch (problem.kind) {
     case 'down':
       return logger.warn(reasonOf(problem.error), 'the database failed; serving from the replica')
+    case 'hides-late':
+      return logger.warn(reasonOf(problem.error), 'hidden names could not be read; retrying')
     case 'up':
       return logger.info('the database works again')
     case 'scan-begins':

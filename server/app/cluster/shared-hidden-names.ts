@@ -1,7 +1,7 @@
 // The hidden names of the shared database, for the commands that change them.
 import { datesBefore } from '../../catalog/store/hide-log.ts'
 import type { HideLogEntry } from '../../catalog/store/hide-log.ts'
-import { rowOf } from '../../catalog/store/hidden.ts'
+import { nameOf, rowOf } from '../../catalog/store/hidden.ts'
 import type { HiddenName } from '../../catalog/store/hidden.ts'
 import type { SharedDatabase } from '../../postgres/shared-database.ts'
 import {
@@ -15,7 +15,6 @@ import {
   summariseSharedHidden,
 } from '../../postgres/shared-hidden.ts'
 import type { SharedHiddenName, SharedHiddenSummary } from '../../postgres/shared-hidden.ts'
-import { hiddenNameOf } from '../../replication/follow.ts'
 
 /** @param now milliseconds since 1970 */
 export function sharedHiddenNames(database: SharedDatabase, now: () => number) {
@@ -28,7 +27,7 @@ export function sharedHiddenNames(database: SharedDatabase, now: () => number) {
     hide: async (name: HiddenName, reason: string) => change('hide', name, reason),
     unhide: async (name: HiddenName, reason: string) => change('unhide', name, reason),
     isKnown: async (name: HiddenName): Promise<boolean> => isPublished(database, rowOf(name)),
-    list: async (): Promise<HiddenName[]> => (await listSharedHidden(database)).map(hiddenNameOf),
+    list: async (): Promise<HiddenName[]> => (await listSharedHidden(database)).map(nameOf),
     summarise: async (limit: number): Promise<SharedHiddenSummary> =>
       summariseSharedHidden(database, limit),
     log: async (): Promise<HideLogEntry[]> => listHideLog(database),
@@ -36,7 +35,7 @@ export function sharedHiddenNames(database: SharedDatabase, now: () => number) {
       const row = rowOf(name)
       const sessions = row.sessionId === '' ? [] : await listPublishedNames(database, row.streamer)
       const known = sessions.length > 0 ? sessions : await listPublishedNames(database, undefined)
-      return known.map(hiddenNameOf)
+      return known.map(nameOf)
     },
     before: async (day: string): Promise<SharedHiddenName[]> =>
       listPublishedOf(database, datesBefore(await listPublishedDates(database), day)),

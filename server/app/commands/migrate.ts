@@ -4,14 +4,13 @@ import { join } from 'node:path'
 import { openOutgoingCounts } from '../../analytics/outgoing-counts.ts'
 import { openDatabase } from '../../catalog/store/database.ts'
 import { createLoggedNames } from '../../catalog/store/hide-log.ts'
+import { openHiddenReplica } from '../../catalog/store/replica-hidden.ts'
 import { openReplica } from '../../catalog/store/replica.ts'
-import type { Replica } from '../../catalog/store/replica.ts'
 import type { Config } from '../../config/load-config.ts'
 import { readOrCreateSecret, adoptSecret } from '../../delivery/secret.ts'
 import { agreeOnSecret, readLibrary } from '../../postgres/library-row.ts'
 import type { SharedDatabase } from '../../postgres/shared-database.ts'
-import { addHideLog, hideShared } from '../../postgres/shared-hidden.ts'
-import { sharedNameOf } from '../../replication/follow.ts'
+import { addHidden, addHideLog } from '../../postgres/shared-hidden.ts'
 import { mergeOnce } from '../../replication/merge-activity.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
 import { claimDataFolder, requireCatalog } from '../data-folder.ts'
@@ -33,7 +32,12 @@ export async function migrate(config: Config, url: string, io: Io): Promise<numb
     const path = join(config.data, CATALOG_FILE)
     const local = openDatabase({ path, mode: 'write', replica: 'follow' })
     try {
-      const names = await migrateHiddenNames(database, openReplica(local))
+      const names = await addHidden(database, openHiddenReplica(local).list())
+      const { identity, epoch } = await readLibrary(database)
+      const replica = openReplica(local)
+      if (replica.state()?.identity !== identity) {
+        replica.moveTo({ identity, epoch, generation: 0 })
+      }
       const verb = names === 1 ? 'is' : 'are'
       const place = `the database ${formatDatabase(url)}`
       io.stdout(`${countOf(names, 'hidden name')} of ${config.data} ${verb} new in ${place}`)
@@ -47,16 +51,6 @@ export async function migrate(config: Config, url: string, io: Io): Promise<numb
     if (config.hls.secret === undefined) await migrateSecret(database, config, io)
     return 0
   })
-}
-
-async function migrateHiddenNames(database: SharedDatabase, replica: Replica): Promise<number> {
-  let added = 0
-  for (const name of replica.hiddenNames()) {
-    if (await hideShared(database, sharedNameOf(name))) added += 1
-  }
-  const { identity, epoch } = await readLibrary(database)
-  if (replica.state()?.identity !== identity) replica.moveTo({ identity, epoch, generation: 0 })
-  return added
 }
 
 async function migrateSecret(database: SharedDatabase, { data }: Config, io: Io): Promise<void> {

@@ -18,6 +18,8 @@ export interface HiddenNames {
   hide(name: HiddenName): boolean
   /** Returns whether exactly this name was hidden. */
   unhide(name: HiddenName): boolean
+  /** Hides and shows names in one transaction; returns how many were not so before. */
+  set(changes: readonly HiddenChange[]): number
   /** Whether the catalog has a recording of this name, hidden or not. */
   isKnown(name: HiddenName): boolean
   /** Sorted by name. */
@@ -31,25 +33,33 @@ export interface HiddenRow {
   sessionId: string
 }
 
+/** A name to hide, or to show again. */
+export interface HiddenChange extends HiddenRow {
+  isHidden: boolean
+}
+
 export function createHiddenNames(database: Database): HiddenNames {
   const queries = prepareHiddenQueries(database)
   const listing = createSessionListing(database)
 
-  /** Runs a change, and updates the lists if it changed anything. */
-  const change = (name: HiddenName, run: (row: HiddenRow) => number): boolean =>
+  const set = (changes: readonly HiddenChange[]): number =>
     database.transaction(() => {
-      const row = rowOf(name)
-      if (run(row) === 0) return false
-      const key = queries.key.get(row)
-      if (key) listing.touch(key)
-      else listing.note(row)
+      let count = 0
+      for (const { isHidden, ...row } of changes) {
+        if ((isHidden ? queries.add : queries.remove).run(row) === 0) continue
+        count += 1
+        const key = queries.key.get(row)
+        if (key) listing.touch(key)
+        else listing.note(row)
+      }
       listing.settle()
-      return true
+      return count
     })
 
   return {
-    hide: (name) => change(name, (row) => queries.add.run(row)),
-    unhide: (name) => change(name, (row) => queries.remove.run(row)),
+    hide: (name) => set([{ ...rowOf(name), isHidden: true }]) > 0,
+    unhide: (name) => set([{ ...rowOf(name), isHidden: false }]) > 0,
+    set,
     isKnown: (name) =>
       (name.kind === 'streamer' ? queries.streamer : queries.key).get(rowOf(name)) !== undefined,
     list: () => queries.all.all({}).map(nameOf),

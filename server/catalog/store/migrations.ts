@@ -148,6 +148,13 @@ const steps: readonly (readonly string[])[] = [
     `CREATE INDEX recordings_unlisted ON recordings (date) WHERE listed = 0 AND reason IS NULL`,
   ],
   [`ALTER TABLE library ADD COLUMN location TEXT`],
+  [
+    `CREATE TABLE hidden_position (
+       id INTEGER PRIMARY KEY CHECK (id = 1),
+       identity TEXT NOT NULL,
+       epoch TEXT NOT NULL,
+       generation INTEGER NOT NULL)`,
+  ],
 ]
 
 /**

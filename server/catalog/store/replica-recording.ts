@@ -42,6 +42,17 @@ export interface ReplicaPosition {
   generation: number
 }
 
+export function isAt(
+  position: ReplicaPosition | undefined,
+  expected: ReplicaPosition | undefined,
+): boolean {
+  return (
+    position?.identity === expected?.identity &&
+    position?.epoch === expected?.epoch &&
+    position?.generation === expected?.generation
+  )
+}
+
 /** What a replica's catalog stores about itself. */
 export interface ReplicaState extends ReplicaPosition {
   /** Random; identifies this catalog among the nodes. */

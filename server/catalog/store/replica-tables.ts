@@ -32,5 +32,5 @@ export function createOutbox(sqlite: SqliteDatabase): void {
 /** Removes the position in a shared database: changes from here on are not in its outbox. */
 export function detachReplica(sqlite: SqliteDatabase): void {
   if (sqlite.prepare('SELECT 1 FROM replica').get() === undefined) return
-  sqlite.exec('DELETE FROM replica; DELETE FROM outbox')
+  sqlite.exec('DELETE FROM replica; DELETE FROM hidden_position; DELETE FROM outbox')
 }

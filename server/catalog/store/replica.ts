@@ -1,12 +1,11 @@
 // The catalog as a replica of a shared database: applies its changes and snapshots, and stores the
 // position. Lists, counts and the change log of this node are derived from them as in a scan.
 import { randomUUID } from 'node:crypto'
-import type { HiddenName, HiddenNames } from './hidden.ts'
-import { createHiddenNames } from './hidden.ts'
 import type { Database } from './database.ts'
 import { ensureFolder } from './ensure-folder.ts'
 import { prepareReplicaQueries } from './replica-queries.ts'
 import type { KnownRow, ReplicaQueries } from './replica-queries.ts'
+import { isAt } from './replica-recording.ts'
 import type {
   RecordingPath,
   ReplicaPosition,
@@ -54,14 +53,12 @@ export class Replica {
   readonly #queries: ReplicaQueries
   readonly #folders: FolderQueries
   readonly #listing: SessionListing
-  readonly #hidden: HiddenNames
 
   constructor(database: Database) {
     this.#database = database
     this.#queries = prepareReplicaQueries(database)
     this.#folders = prepareFolderQueries(database)
     this.#listing = createSessionListing(database)
-    this.#hidden = createHiddenNames(database)
   }
 
   /** Undefined if the catalog is no replica. */
@@ -81,18 +78,6 @@ export class Replica {
 
   useLayout(layout: string): void {
     if (this.layout() !== layout) this.#folders.setLayout.run({ layout })
-  }
-
-  hiddenNames(): HiddenName[] {
-    return this.#hidden.list()
-  }
-
-  hide(name: HiddenName): void {
-    this.#hidden.hide(name)
-  }
-
-  unhide(name: HiddenName): void {
-    this.#hidden.unhide(name)
   }
 
   /**
@@ -222,14 +207,6 @@ export class Replica {
       return names.map(({ name }) => ({ folder: path, name }))
     })
   }
-}
-
-function isAt(state: ReplicaState | undefined, expected: ReplicaPosition): boolean {
-  return (
-    state?.identity === expected.identity &&
-    state.epoch === expected.epoch &&
-    state.generation === expected.generation
-  )
 }
 
 /** Names contain no slash. */

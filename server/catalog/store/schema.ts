@@ -11,6 +11,7 @@ export interface CatalogSchema {
   changes: ChangeTable
   replica: ReplicaTable
   outbox: OutboxTable
+  hidden_position: HiddenPositionTable
   migrations: MigrationTable
 }
 
@@ -133,6 +134,14 @@ interface OutboxTable {
   number: Generated<number>
   folder: string
   name: string
+}
+
+/** At most one row: how far the hidden names have followed a shared database (replica-hidden.ts). */
+interface HiddenPositionTable {
+  id: number
+  identity: string
+  epoch: string
+  generation: number
 }
 
 interface MigrationTable {
