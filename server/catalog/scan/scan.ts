@@ -1,4 +1,5 @@
 // The scanner: walks the library, inspects new recordings, and follows changes until it is stopped.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { AppError } from '../../errors.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -166,7 +167,7 @@ export class Scanner {
    * read.
    */
   async scanOnce(signal: AbortSignal): Promise<void> {
-    this.#options.writer.useLayout(this.#options.layout.identity)
+    await this.#useLayout(signal)
     await this.#walk([''], signal)
     this.#inspector.open()
     try {
@@ -182,7 +183,7 @@ export class Scanner {
    * error.
    */
   async run(signal: AbortSignal): Promise<void> {
-    this.#options.writer.useLayout(this.#options.layout.identity)
+    await this.#useLayout(signal)
     try {
       await Promise.all([
         this.#inspector.run(signal),
@@ -192,6 +193,11 @@ export class Scanner {
     } finally {
       this.#stopProgressTimer()
     }
+  }
+
+  async #useLayout(signal: AbortSignal): Promise<void> {
+    const { writer, layout } = this.#options
+    while (!signal.aborted && !writer.useLayout(layout.identity)) await nextTurn()
   }
 
   async #follow(signal: AbortSignal): Promise<void> {

@@ -108,6 +108,9 @@ interface LookedUp {
   newDates: Map<string, boolean>
 }
 
+/** Rows of an earlier layout per transaction, which bounds how long the event loop is blocked. */
+const REMOVED_AT_ONCE = 1000
+
 /** Creates the catalog's write side. Meant for a single writer; several only cost speed. */
 export function createCatalogWriter(database: Database): CatalogWriter {
   return new CatalogWriter(database)
@@ -132,18 +135,22 @@ export class CatalogWriter {
 
   /**
    * Empties a catalog that was made with another layout (by its identity). Hidden names stay.
+   * Returns whether it is done: each call is a short transaction, and a catalog of a million
+   * recordings takes many. Until the last one, lists may have sessions that are gone.
    */
-  useLayout(layout: string): void {
-    this.#database.transaction(() => {
+  useLayout(layout: string): boolean {
+    return this.#database.transaction(() => {
       const known = this.#folders.layout.get({})?.layout
-      if (known === layout) return
-      if (known !== null) {
-        this.#folders.removeAllRecordings.run({})
-        this.#folders.removeAllFolders.run({})
-        this.#folders.removeAllStreamers.run({})
-      }
+      if (known === layout) return true
+      const { removeSomeRecordings, removeSomeFolders, removeSomeStreamers } = this.#folders
+      // In the order of their references.
+      const removals = [removeSomeRecordings, removeSomeFolders, removeSomeStreamers]
+      let limit = REMOVED_AT_ONCE
+      for (const removal of known === null ? [] : removals) limit -= removal.run({ limit })
+      if (limit === 0) return false
       this.#folders.setLayout.run({ layout })
       this.#changes.write('all')
+      return true
     })
   }
 

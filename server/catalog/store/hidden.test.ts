@@ -118,6 +118,28 @@ test('a hidden name covers later recordings, and survives another layout', async
   expect(() => catalog.findSession(sessionOf('alice'))).toThrow(gone)
 })
 
+test('a name is hidden while a catalog of another layout is emptied', () => {
+  const writer = createCatalogWriter(server)
+  writer.useLayout('1')
+  const found = Array.from({ length: 2500 }, (_, at) => ({
+    folder: `alice/${at}`,
+    name: '1.mp4',
+    kind: 'file' as const,
+    stat: { sizeBytes: 1, modifiedMs: 1, version: '1' },
+    match: { session: { streamer: 'alice', date: String(at), sessionId: '1' }, rank: 0 },
+    settlesAtMs: 0,
+  }))
+  writer.apply({ found, gone: [] })
+  expect(writer.useLayout('2')).toBe(false)
+  expect(names.hide({ kind: 'streamer', streamer: 'alice' })).toBe(true)
+  let calls = 1
+  while (!writer.useLayout('2')) calls += 1
+  // Rows of recordings, and of 2502 folders.
+  expect(calls).toBe(5)
+  expect(writer.readFolder('')).toEqual({ recordings: [], folders: [] })
+  expect(names.list()).toEqual([{ kind: 'streamer', streamer: 'alice' }])
+})
+
 test('names are compared in NFC, sorted, and unhidden only by the same name', async () => {
   put('zoë/2026-01-31/1.ts'.normalize('NFC'))
   await scan()

@@ -184,9 +184,24 @@ function prepareReset(database: Database) {
     setLayout: database.prepare<{ layout: string }>()((kysely, parameter) =>
       kysely.updateTable('library').set({ layout: parameter('layout') }),
     ),
-    removeAllRecordings: database.prepare<object>()((kysely) => kysely.deleteFrom('recordings')),
-    removeAllFolders: database.prepare<object>()((kysely) => kysely.deleteFrom('folders')),
-    removeAllStreamers: database.prepare<object>()((kysely) => kysely.deleteFrom('streamers')),
+    ...prepareRemovals(database),
+  }
+}
+
+/** The newest rows first: a folder's row is newer than that of its parent. */
+function prepareRemovals(database: Database) {
+  const removeSome = (table: 'recordings' | 'folders' | 'streamers') =>
+    database.prepare<{ limit: number }>()((kysely, parameter) =>
+      kysely
+        .deleteFrom(table)
+        .where('id', 'in', (expression) =>
+          expression.selectFrom(table).select('id').orderBy('id', 'desc').limit(parameter('limit')),
+        ),
+    )
+  return {
+    removeSomeRecordings: removeSome('recordings'),
+    removeSomeFolders: removeSome('folders'),
+    removeSomeStreamers: removeSome('streamers'),
   }
 }
 
