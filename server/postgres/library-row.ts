@@ -59,14 +59,33 @@ export async function claimScan(database: SharedDatabase, token: string): Promis
 }
 
 /**
- * Extends the claim; returns false if another process has taken it. An expired claim can be
- * extended, too: after an outage of the database the node that scanned continues.
+ * Extends the claim with another token; returns false if another process has taken it. An expired
+ * claim can be extended, too: after an outage of the database the node that scanned continues.
  */
-export async function renewScan(database: SharedDatabase, token: string): Promise<boolean> {
+export async function renewScan(
+  database: SharedDatabase,
+  token: string,
+  next = token,
+): Promise<boolean> {
   const { rows } = await sql`
-    UPDATE aftercast.library SET scanner_until = ${untilNext}
+    UPDATE aftercast.library SET scanner = ${next}, scanner_until = ${untilNext}
     WHERE scanner = ${token} RETURNING id`.execute(database)
   return rows.length > 0
+}
+
+/**
+ * Continues the generations of a restored backup after those that a node has seen. Otherwise they
+ * would be given to other changes, and no node could see which ones it lacks. All nodes compare
+ * their rows then.
+ */
+export async function continueAfter(
+  database: SharedDatabase,
+  { identity, generation }: Pick<SharedLibrary, 'identity' | 'generation'>,
+): Promise<void> {
+  await sql`
+    UPDATE aftercast.library SET generation = ${generation}::bigint + 1,
+      complete_since = ${generation}::bigint + 1
+    WHERE identity = ${identity} AND generation < ${generation}::bigint`.execute(database)
 }
 
 /** Ends the claim, so that another node can scan at once. */

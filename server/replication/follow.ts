@@ -1,6 +1,7 @@
 // Brings a node's replica to the generation of the shared database, by its changes or a snapshot.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Replica } from '../catalog/store/replica.ts'
+import { isAt } from '../catalog/store/replica-recording.ts'
 import type { ReplicaPosition } from '../catalog/store/replica-recording.ts'
 import type { SharedLibrary } from '../postgres/library-row.ts'
 import { readLibrary } from '../postgres/library-row.ts'
@@ -13,7 +14,16 @@ export interface Following {
   replica: Replica
   /** Rows of the database that are not valid were skipped. */
   onInvalid: (rows: number) => void
-  signal: AbortSignal
+  /** One that a failure has interrupted; it is continued if nothing else has changed. */
+  snapshot: Snapshot | undefined
+}
+
+interface Snapshot {
+  /** Of the shared database at its beginning, and of the replica until its end. */
+  from: ReplicaPosition
+  position: ReplicaPosition
+  /** All before, and this path, is applied. */
+  after: SharedPath
 }
 
 /** Rows per statement. */
@@ -27,14 +37,20 @@ const ROWS_PER_TRANSACTION = 500
  *
  * @throws errors of the databases, and of the signal
  */
-export async function follow(following: Following, library: SharedLibrary): Promise<boolean> {
+export async function follow(
+  following: Following,
+  library: SharedLibrary,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (library.layout === null) return true
   const position = following.replica.state()
   if (needsSnapshot(position, library)) {
-    return applySnapshot(following, library, library.layout)
+    if (!(await applySnapshot(following, library, signal))) return false
+    following.replica.useLayout(library.layout)
+    return true
   }
   following.replica.useLayout(library.layout)
-  return position === undefined || applyChanges(following, library, position)
+  return applyChanges(following, library, signal)
 }
 
 /**
@@ -55,12 +71,11 @@ export function needsSnapshot(
 }
 
 async function applyChanges(
-  { database, replica, onInvalid, signal }: Following,
-  library: SharedLibrary,
-  from: ReplicaPosition,
+  { database, replica, onInvalid }: Following,
+  { identity, epoch, generation }: SharedLibrary,
+  signal: AbortSignal,
 ): Promise<boolean> {
-  const { identity, epoch, generation } = library
-  let position = { identity, epoch, generation: from.generation }
+  let position = { identity, epoch, generation: replica.state()?.generation ?? generation }
   while (position.generation < generation) {
     signal.throwIfAborted()
     const span = { after: position.generation, upTo: generation, limit: ROWS_PER_READ }
@@ -88,32 +103,45 @@ async function applyChanges(
  * is applied after that.
  */
 async function applySnapshot(
-  { database, replica, onInvalid, signal }: Following,
-  { identity, epoch, generation }: SharedLibrary,
-  layout: string,
+  following: Following,
+  library: SharedLibrary,
+  signal: AbortSignal,
 ): Promise<boolean> {
-  const before = replica.state()
-  // A node with this database's catalog can serve it if it is started again before the end.
-  const complete = before?.identity === identity ? before.generation : 0
-  const position = { identity, epoch: '', generation: complete }
-  replica.moveTo(position)
-  let after: SharedPath | undefined = { folder: '', name: '' }
-  let next = readPage(database, after, ROWS_PER_READ)
-  while (after !== undefined) {
+  const { database, replica, onInvalid } = following
+  const snapshot = continued(following, library) ?? begun(replica, library)
+  following.snapshot = snapshot
+  let next = readPage(database, snapshot.after, ROWS_PER_READ)
+  for (let isLast = false; !isLast;) {
     signal.throwIfAborted()
     const { present, upTo, invalid } = await next
     if (invalid > 0) onInvalid(invalid)
+    isLast = upTo === undefined
     if (upTo !== undefined) {
       next = readPage(database, upTo, ROWS_PER_READ)
       // Awaited in the next round, unless this one fails.
       next.catch(() => undefined)
     }
-    if (!(await reconcile(replica, { present, after, upTo }, position))) return false
-    after = upTo
+    const part = { present, after: snapshot.after, upTo }
+    if (!(await reconcile(replica, part, snapshot.position))) return false
+    snapshot.after = upTo ?? snapshot.after
   }
-  replica.useLayout(layout)
-  replica.moveTo({ identity, epoch, generation })
+  following.snapshot = undefined
+  replica.moveTo(snapshot.from)
   return true
+}
+
+function continued({ snapshot, replica }: Following, library: SharedLibrary): Snapshot | undefined {
+  if (snapshot === undefined || needsSnapshot(snapshot.from, library)) return undefined
+  return isAt(replica.state(), snapshot.position) ? snapshot : undefined
+}
+
+function begun(replica: Replica, { identity, epoch, generation }: SharedLibrary): Snapshot {
+  const before = replica.state()
+  // A node with this database's catalog can serve it if it is started again before the end.
+  const complete = before?.identity === identity ? before.generation : 0
+  const position = { identity, epoch: '', generation: complete }
+  replica.moveTo(position)
+  return { from: { identity, epoch, generation }, position, after: { folder: '', name: '' } }
 }
 
 async function reconcile(

@@ -14,7 +14,7 @@ import { createCatalogWriter } from '../catalog/store/catalog-writer.ts'
 import type { CatalogWriter, FoundRecording } from '../catalog/store/catalog-writer.ts'
 import { openDatabase } from '../catalog/store/database.ts'
 import type { Database } from '../catalog/store/database.ts'
-import { createHiddenNames } from '../catalog/store/hidden.ts'
+import { createLoggedNames } from '../catalog/store/hide-log.ts'
 import { openOutbox } from '../catalog/store/outbox.ts'
 import { openHiddenReplica } from '../catalog/store/replica-hidden.ts'
 import type { HiddenReplica } from '../catalog/store/replica-hidden.ts'
@@ -59,8 +59,9 @@ interface NodeOptions {
   /** Identity of its layout. */
   layout?: string
   firstWalk?: Promise<void>
-  /** Where its connection for hidden names leads. */
+  /** Where its connections lead: for hidden names, and all others. */
   hideUrl?: string
+  nodeUrl?: string
 }
 
 interface TestNode {
@@ -70,6 +71,8 @@ interface TestNode {
   shared: SharedDatabase
   database: Database
   problems: NodeProblem[]
+  /** How often it drew a random number. */
+  counts: { drawn: number }
   replica: Replica
   hidden: HiddenReplica
   stop(): Promise<void>
@@ -78,13 +81,20 @@ interface TestNode {
 /** A node with a catalog file of this name, which a node before may have left. */
 function startNode(
   name: string,
-  { scans = false, layout = '1', firstWalk = Promise.resolve(), hideUrl = url }: NodeOptions = {},
+  {
+    scans = false,
+    layout = '1',
+    firstWalk = Promise.resolve(),
+    hideUrl = url,
+    nodeUrl = url,
+  }: NodeOptions = {},
 ): TestNode {
   const file = path.join(base, name, 'catalog.sqlite')
   const following = openDatabase({ path: file, mode: 'write', replica: 'follow' })
   const database = openDatabase({ path: file, mode: 'write', replica: 'scan' })
   const problems: NodeProblem[] = []
-  const shared = openSharedDatabase(url, () => undefined)
+  const counts = { drawn: 0 }
+  const shared = openSharedDatabase(nodeUrl, () => undefined)
   const hideDatabase = openSharedDatabase(hideUrl, () => undefined, HIDE_LIMITS)
   const writer = createCatalogWriter(database)
   const replica = openReplica(following)
@@ -98,6 +108,15 @@ function startNode(
     layout,
     scan: scans ? scanUntil : undefined,
     prepare: async () => migrateSharedDatabase(shared),
+    contribution: async () => ({
+      hidden: hidden.list(),
+      log: createLoggedNames(following, Date.now).log(),
+      secret: 'secret of the node',
+    }),
+    random: () => {
+      counts.drawn += 1
+      return 0
+    },
     onProblem: (problem) => problems.push(problem),
   })
   /** The tests write the rows of a scan themselves. */
@@ -118,6 +137,7 @@ function startNode(
     shared,
     database,
     problems,
+    counts,
     replica,
     hidden,
     async stop() {
@@ -268,7 +288,7 @@ describe('a node that follows', () => {
     }
   })
 
-  it('hides while its other statements wait, also over a connection that became silent', async () => {
+  it('hides while its other statements wait, also after a silent connection', async () => {
     const relay = await startSilentRelay(postgres.port)
     const holder = new pg.Client({ connectionString: url })
     try {
@@ -419,9 +439,24 @@ describe('a node that scans', () => {
       found: [found('alice/2026-01-31/1'), found('bob/2026-01-31/1')],
       gone: [],
     })
-    createHiddenNames(before).hide({ kind: 'streamer', streamer: 'bob' })
+    createLoggedNames(before, () => 5).hide({ kind: 'streamer', streamer: 'bob' }, 'by request')
     before.close()
-    const first = await scanningNode('a')
+    const holder = new pg.Client({ connectionString: url })
+    await holder.connect()
+    await holder.query('BEGIN; LOCK TABLE aftercast.hide_log')
+    const first = startNode('a', { scans: true })
+    const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted
+      AND relation = 'aftercast.hide_log'::regclass`
+    await expect.poll(async () => queryOnce(url, waiting)).toHaveLength(1)
+    // The layout last: until then, other nodes show no name that they hide.
+    const library = 'SELECT layout, secret FROM aftercast.library'
+    expect(await queryOnce(url, library)).toEqual([{ layout: null, secret: null }])
+    await holder.end()
+    expect(await first.node.current).toBe('scanning')
+    expect(await queryOnce(url, library)).toEqual([{ layout: '1', secret: 'secret of the node' }])
+    expect(await queryOnce(url, 'SELECT action, streamer, reason FROM aftercast.hide_log')).toEqual(
+      [{ action: 'hide', streamer: 'bob', reason: 'by request' }],
+    )
     const second = startNode('b')
     await expect.poll(() => second.catalog.listStreamers()).toHaveLength(1)
     await expectSameLists(first, second)
@@ -490,5 +525,53 @@ describe('a node that scans', () => {
     await queryOnce(url, `ALTER TABLE aftercast.elsewhere RENAME TO library`)
     await expect.poll(() => first.node.figures()).toMatchObject({ isDatabaseUp: true, outbox: 0 })
     expect(first.node.figures().isScanning).toBe(true)
+    expect(first.counts.drawn).toBeGreaterThan(0)
+  })
+
+  it('publishes what a restored backup lacks', async () => {
+    const first = await scanningNode('a')
+    const second = startNode('b')
+    const alice = { streamer: 'alice', date: '', sessionId: '' }
+    const names = ['alice/2026-01-31/1', 'bob/2026-01-31/1', 'carol/2026-01-31/1']
+    first.writer.apply({ found: names.slice(0, 2).map((name) => found(name)), gone: [] })
+    await addHidden(first.shared, [alice])
+    await expect.poll(() => isGone(first.catalog, 'alice')).toBe(true)
+    await expectSameLists(first, second)
+    await expect.poll(() => first.node.figures().outbox).toBe(0)
+    const dump = await postgres.dump(url)
+    first.writer.apply({ found: [found('carol/2026-01-31/1')], gone: [] })
+    first.writer.apply({ found: [], gone: idsOf(first, 'bob/2026-01-31') })
+    await expectSameLists(first, second)
+    await expect.poll(() => first.node.figures().outbox).toBe(0)
+    await postgres.restore(url, dump)
+    const rows = `SELECT streamer FROM aftercast.recordings WHERE removed_at IS NULL ORDER BY 1`
+    await expect
+      .poll(async () => queryOnce(url, rows))
+      .toEqual([{ streamer: 'alice' }, { streamer: 'carol' }])
+    first.writer.apply({ found: [found('dora/2026-01-31/1')], gone: [] })
+    await expect
+      .poll(() => second.catalog.listStreamers().map(({ name }) => name))
+      .toEqual(['carol', 'dora'])
+    for (const { catalog } of [first, second]) expect(isGone(catalog, 'alice')).toBe(true)
+  })
+
+  it('is not overtaken by a publication that arrives late', async () => {
+    const relay = await startSilentRelay(postgres.port)
+    try {
+      const first = startNode('a', { scans: true, nodeUrl: relay.through(url) })
+      expect(await first.node.current).toBe('scanning')
+      relay.silenceAt('INSERT INTO aftercast.recordings')
+      first.writer.apply({ found: [found('alice/2026-01-31/1', 5)], gone: [] })
+      await expect.poll(() => relay.heldBytes()).toBeGreaterThan(0)
+      relay.disconnectClients()
+      first.writer.apply({ found: [found('alice/2026-01-31/1', 7)], gone: [] })
+      await expect.poll(() => first.node.figures().outbox).toBe(0)
+      await relay.deliver()
+      expect(await queryOnce(url, 'SELECT version FROM aftercast.recordings')).toEqual([
+        { version: 'v7' },
+      ])
+    } finally {
+      await relay.stop()
+    }
   })
 })

@@ -8,6 +8,7 @@ import type { RecordingPath } from '../catalog/store/replica-recording.ts'
 import type { Replica } from '../catalog/store/replica.ts'
 import {
   claimScan,
+  continueAfter,
   describeLibrary,
   readLibrary,
   releaseScan,
@@ -15,11 +16,12 @@ import {
 } from '../postgres/library-row.ts'
 import type { SharedLibrary } from '../postgres/library-row.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
-import { addHidden } from '../postgres/shared-hidden.ts'
 import { pruneDeletions } from '../postgres/shared-recordings.ts'
 import { followHidden } from './follow-hidden.ts'
-import { follow } from './follow.ts'
-import { addDifferences, discardOutbox, publishOutbox } from './publish.ts'
+import { follow, needsSnapshot } from './follow.ts'
+import type { Following } from './follow.ts'
+import { addDifferences, contribute, discardOutbox, publishOutbox } from './publish.ts'
+import type { Contribution } from './publish.ts'
 
 export interface NodeOptions {
   database: SharedDatabase
@@ -35,7 +37,11 @@ export interface NodeOptions {
   scan?: ((signal: AbortSignal) => Scan) | undefined
   /** Prepares the database, at the start and after failures. */
   prepare: () => Promise<void>
+  /** What the node gives to a database that has no library yet. */
+  contribution: () => Promise<Omit<Contribution, 'layout'>>
   onProblem: (problem: NodeProblem) => void
+  /** From 0 to 1, for pauses; default `Math.random`. */
+  random?: () => number
 }
 
 /** A running scan. */
@@ -82,6 +88,10 @@ interface CurrentScan extends Scan {
 
 export class ClusterNode {
   readonly #options: NodeOptions
+  readonly #following: Following
+  /** First part of all tokens of the present scan. */
+  #claim = ''
+  /** With what it publishes; another one after each failure. */
   #token = ''
   #scan: CurrentScan | undefined
   #library: SharedLibrary | undefined
@@ -96,6 +106,9 @@ export class ClusterNode {
 
   constructor(options: NodeOptions) {
     this.#options = options
+    const { database, replica, onProblem } = options
+    const onInvalid = (rows: number): void => onProblem({ kind: 'invalid', rows })
+    this.#following = { database, replica, onInvalid, snapshot: undefined }
   }
 
   /** Resolves when the node has all changes, and the decision whether it scans is made. */
@@ -136,8 +149,11 @@ export class ClusterNode {
   async #replicate(signal: AbortSignal): Promise<void> {
     // What an earlier process has replicated can be served without the database.
     if ((this.#options.replica.state()?.generation ?? 0) > 0) void this.#serveAfterOutage(signal)
+    const { random = Math.random } = this.#options
     let pauseMs = 0
     while (!signal.aborted) {
+      // Nodes whose database has failed at the same moment return one after the other.
+      let jitter = 1
       try {
         const isComplete = await this.#turn(signal)
         pauseMs = !isComplete ? 0 : this.#scan ? PUBLISH_EVERY_MS : FOLLOW_EVERY_MS
@@ -147,12 +163,15 @@ export class ClusterNode {
       } catch (error) {
         if (signal.aborted) break
         pauseMs = Math.min(2 * Math.max(pauseMs, PUBLISH_EVERY_MS), MAX_PAUSE_MS)
+        jitter = (1 + random()) / 2
         if (!this.#isDown) this.#options.onProblem({ kind: 'down', error })
         this.#isDown = true
+        // A statement that was sent may still arrive: it must not change anything then.
+        this.#renewedAtMs = -Infinity
         // It may be another database afterwards, without tables.
         this.#isPrepared = false
       }
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+      await sleep(pauseMs * jitter, undefined, { signal }).catch(() => undefined)
     }
     await this.#end()
   }
@@ -182,12 +201,22 @@ export class ClusterNode {
 
   /** One exchange with the database. Returns false if there is more to do at once. */
   async #turn(signal: AbortSignal): Promise<boolean> {
-    if (!this.#isPrepared) await this.#options.prepare()
+    const { database, replica, prepare } = this.#options
+    if (!this.#isPrepared) await prepare()
     this.#isPrepared = true
-    const library = await readLibrary(this.#options.database)
+    const library = await readLibrary(database)
     this.#library = library
+    const known = replica.state()
+    if (known?.identity === library.identity && known.generation > library.generation) {
+      await continueAfter(database, known)
+      return false
+    }
     if (this.#scan !== undefined) {
-      if (library.scanner === this.#token) return this.#publish(library, this.#scan)
+      if (library.scanner?.startsWith(this.#claim)) {
+        // The response to a renewal may have been lost.
+        this.#token = library.scanner
+        return this.#publish(library, this.#scan)
+      }
       await this.#loseScan()
     }
     if (!(await this.#follow(library, signal))) return false
@@ -198,13 +227,12 @@ export class ClusterNode {
   }
 
   async #follow(library: SharedLibrary, signal: AbortSignal): Promise<boolean> {
-    const { database, replica, outbox, onProblem } = this.#options
+    const { database, replica, outbox } = this.#options
     const node = replica.state()?.node
     const isOwnFolder = node !== undefined && library.scanner?.startsWith(`${node} `) === true
     // Another process of this data folder may be scanning: then the outbox is its own.
     if (!isOwnFolder || library.isVacant) await discardOutbox({ database, outbox }, replica)
-    const onInvalid = (rows: number): void => onProblem({ kind: 'invalid', rows })
-    return follow({ database, replica, onInvalid, signal }, library)
+    return follow(this.#following, library, signal)
   }
 
   /** Becomes the scanning node if there is none. */
@@ -213,13 +241,14 @@ export class ClusterNode {
     if (scan === undefined) return false
     const { identity, epoch } = await readLibrary(database)
     if (replica.state() === undefined) replica.moveTo({ identity, epoch, generation: 0 })
-    this.#token = `${replica.state()?.node} ${randomUUID()}`
+    this.#claim = `${replica.state()?.node} ${randomUUID()} `
+    this.#token = this.#claim + randomUUID()
     if (!(await claimScan(database, this.#token))) return false
     this.#renewedAtMs = performance.now()
     const library = await readLibrary(database)
     // The last changes of the node that scanned before.
     if (!(await this.#follow(library, signal))) return false
-    if (library.layout === null) await this.#contribute(library)
+    if (library.layout === null && !(await this.#contribute(library))) return false
     this.#scan = startScan(scan)
     void this.#scan.firstWalk.then(() => this.#walked.resolve())
     onProblem({ kind: 'scan-begins' })
@@ -227,29 +256,29 @@ export class ClusterNode {
   }
 
   /** Publishes the catalog of this node in a database that has none. */
-  async #contribute({ identity, epoch, generation }: SharedLibrary): Promise<void> {
-    const { database, replica, hidden, outbox } = this.#options
+  async #contribute({ identity, epoch, generation }: SharedLibrary): Promise<boolean> {
+    const { database, replica, outbox, contribution } = this.#options
     const layout = replica.layout() ?? this.#options.layout
-    await describeLibrary(database, this.#token, { layout, isWalked: false })
-    await addHidden(database, hidden.list())
+    const given = { ...(await contribution()), layout }
+    if (!(await contribute(database, this.#token, given))) return false
     outbox.addAll()
     replica.moveTo({ identity, epoch, generation })
+    return true
   }
 
   /** Publishes changes. */
   async #publish(library: SharedLibrary, scan: CurrentScan): Promise<boolean> {
     const { database, replica, outbox, layout } = this.#options
-    const token = this.#token
     const { identity, epoch, generation } = library
     const state = replica.state()
     if (state?.identity !== identity) {
       // The catalog was detached by a process without the shared database, or that was replaced.
       await this.#loseScan()
-      await releaseScan(database, token)
+      await releaseScan(database, this.#token)
       return false
     }
     if (!(await this.#renew())) return false
-    if (state.epoch !== epoch) {
+    if (needsSnapshot(state, library)) {
       if (!(await addDifferences(this.#options, replica, async () => this.#renew()))) return false
     }
     // Recordings up to this generation are this node's own.
@@ -259,11 +288,11 @@ export class ClusterNode {
     if (isWalked && (!library.isWalked || library.layout !== layout)) {
       if (outbox.count() > 0) return false
       // Not before: a node that takes over earlier must remove what another layout has named.
-      await describeLibrary(database, token, { layout, isWalked })
+      await describeLibrary(database, this.#token, { layout, isWalked })
     }
     if (performance.now() - this.#prunedAtMs > PRUNE_EVERY_MS) {
       this.#prunedAtMs = performance.now()
-      await pruneDeletions(database, token)
+      await pruneDeletions(database, this.#token)
     }
     return outbox.count() === 0
   }
@@ -271,7 +300,9 @@ export class ClusterNode {
   /** Extends the claim, if it is time to. Returns false if another process has taken it. */
   async #renew(): Promise<boolean> {
     if (performance.now() - this.#renewedAtMs < RENEW_EVERY_MS) return true
-    if (!(await renewScan(this.#options.database, this.#token))) return false
+    const next = this.#claim + randomUUID()
+    if (!(await renewScan(this.#options.database, this.#token, next))) return false
+    this.#token = next
     this.#renewedAtMs = performance.now()
     return true
   }
@@ -298,7 +329,7 @@ export class ClusterNode {
     scan.stopping.abort()
     await scan.ended
     const publishRest = async (): Promise<void> => {
-      const isOwn = await this.#publishOutbox(Infinity)
+      const isOwn = (await this.#renew()) && (await this.#publishOutbox(Infinity))
       if (isOwn) await releaseScan(this.#options.database, this.#token)
     }
     const timeout = new AbortController()

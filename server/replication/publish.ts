@@ -3,7 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Outbox, OutboxBatch } from '../catalog/store/outbox.ts'
 import type { RecordingPath } from '../catalog/store/replica-recording.ts'
 import type { Replica } from '../catalog/store/replica.ts'
+import { agreeOnSecret, describeLibrary, renewScan } from '../postgres/library-row.ts'
+import { inTransaction } from '../postgres/shared-database.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
+import { addHidden, addHideLog } from '../postgres/shared-hidden.ts'
+import type { SharedHiddenName, SharedHideLogEntry } from '../postgres/shared-hidden.ts'
 import {
   publishRecordings,
   readByPath,
@@ -21,6 +25,36 @@ export interface Publishing {
   token: string
   /** The database cannot store this recording, which is on this node alone. */
   onUnstorable: (path: RecordingPath, error: unknown) => void
+}
+
+/** What a node gives to a database that has no library yet, besides recordings. */
+export interface Contribution {
+  hidden: readonly SharedHiddenName[]
+  log: readonly SharedHideLogEntry[]
+  /** HLS secret, unless it is configured. */
+  secret: string | undefined
+  layout: string
+}
+
+/**
+ * Describes the library to a database that has none; the layout last, because nodes follow a
+ * database with a layout, and show what it does not hide. Returns whether the process still is the
+ * scanning one.
+ */
+export async function contribute(
+  database: SharedDatabase,
+  token: string,
+  { hidden, log, secret, layout }: Contribution,
+): Promise<boolean> {
+  return inTransaction(database, async (transaction) => {
+    // Locks the row, so that no other process scans before the end.
+    if (!(await renewScan(transaction, token))) return false
+    await addHidden(transaction, hidden)
+    await addHideLog(transaction, log)
+    if (secret !== undefined) await agreeOnSecret(transaction, secret)
+    await describeLibrary(transaction, token, { layout, isWalked: false })
+    return true
+  })
 }
 
 /**
@@ -69,9 +103,9 @@ function isUnstorable(error: unknown): boolean {
 }
 
 /**
- * Adds to the outbox what differs in the shared database: after a restart of its server, it may
- * have lost what was published last. `renew` extends the claim to scan, and returns whether it
- * still is this process's.
+ * Adds to the outbox what differs in the shared database: after a restart of its server, or from a
+ * backup, it may lack what was published last. `renew` extends the claim to scan, and returns
+ * whether it still is this process's.
  */
 export async function addDifferences(
   { database, outbox }: Pick<Publishing, 'database' | 'outbox'>,

@@ -15,6 +15,7 @@ import { listImperfect } from '../catalog/store/imperfect.ts'
 import { openOutbox } from '../catalog/store/outbox.ts'
 import { openHiddenReplica } from '../catalog/store/replica-hidden.ts'
 import type { HiddenReplica } from '../catalog/store/replica-hidden.ts'
+import type { ReplicaPosition } from '../catalog/store/replica-recording.ts'
 import { openReplica } from '../catalog/store/replica.ts'
 import type { Replica } from '../catalog/store/replica.ts'
 import { createCatalog } from '../catalog/store/sqlite-catalog.ts'
@@ -144,10 +145,57 @@ async function synchronise({ shared, replica, publish, other, hidden }: Pair): P
   const { identity, epoch, generation } = library
   for (const one of hidden) expect(await applyHidden({ database: shared, hidden: one })).toBe(true)
   replica.moveTo({ identity, epoch, generation })
-  const onInvalid = (): never => expect.fail('all rows are valid')
-  const { signal } = new AbortController()
-  expect(await follow({ database: shared, replica: other, onInvalid, signal }, library)).toBe(true)
+  const following = {
+    database: shared,
+    replica: other,
+    onInvalid: neverInvalid,
+    snapshot: undefined,
+  }
+  expect(await follow(following, library, new AbortController().signal)).toBe(true)
 }
+
+function neverInvalid(): never {
+  return expect.fail('all rows are valid')
+}
+
+it('continues a snapshot where a failure has interrupted it', async () => {
+  const base = mkdtempSync(path.join(tmpdir(), 'aftercast-replica-'))
+  const shared = openSharedDatabase(await postgres.createDatabase(), () => undefined)
+  const open = (name: string): Database =>
+    openDatabase({ path: path.join(base, name), mode: 'write', replica: 'follow' })
+  const [own, other] = [open('a'), open('b')]
+  try {
+    await migrateSharedDatabase(shared)
+    await claimScan(shared, TOKEN)
+    const pair = { layout: '1' }
+    const [first, last] = [foundOf(found, pair), foundOf({ ...found, streamer: 'é' }, pair)]
+    createCatalogWriter(own).apply({ found: [first, last], gone: [] })
+    const outbox = openOutbox(own)
+    outbox.addAll()
+    const onUnstorable = (): never => expect.fail('every row can be stored')
+    await publishOutbox({ database: shared, outbox, token: TOKEN, onUnstorable }, 1)
+    await describeLibrary(shared, TOKEN, { layout: '1', isWalked: true })
+    const library = await readLibrary(shared)
+    const replica = openReplica(other)
+    const catalog = createCatalog(other)
+    const streamersAfter = async (from: ReplicaPosition): Promise<string[]> => {
+      const position = { ...library, epoch: '', generation: 0 }
+      replica.moveTo(position)
+      const after = { folder: first.folder, name: first.name }
+      const following = { database: shared, replica, onInvalid: neverInvalid }
+      const snapshot = { from, position, after }
+      const { signal } = new AbortController()
+      expect(await follow({ ...following, snapshot }, library, signal)).toBe(true)
+      return catalog.listStreamers().map(({ name }) => name)
+    }
+    expect(await streamersAfter(library)).toEqual(['é'])
+    expect(await streamersAfter({ ...library, epoch: 'another' })).toEqual(['alice', 'é'])
+  } finally {
+    for (const database of [own, other]) database.close()
+    await shared.destroy()
+    rmSync(base, { recursive: true, force: true })
+  }
+})
 
 async function make(one: Change, pair: Pair): Promise<void> {
   const { shared, writer, other } = pair

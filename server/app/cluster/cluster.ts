@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { openOutgoingCounts } from '../../analytics/outgoing-counts.ts'
 import { joinPath } from '../../catalog/names/library-path.ts'
 import { openDatabase } from '../../catalog/store/database.ts'
+import { createLoggedNames } from '../../catalog/store/hide-log.ts'
 import { openOutbox } from '../../catalog/store/outbox.ts'
 import type { Outbox } from '../../catalog/store/outbox.ts'
 import { openHiddenReplica } from '../../catalog/store/replica-hidden.ts'
@@ -24,6 +25,7 @@ import { exchangeAssets } from '../../replication/exchange-assets.ts'
 import type { ExchangeOptions } from '../../replication/exchange-assets.ts'
 import { mergeActivity, mergeOnce } from '../../replication/merge-activity.ts'
 import type { NodeProblem } from '../../replication/node.ts'
+import type { Contribution } from '../../replication/publish.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
 import { CATALOG_FILE } from '../library.ts'
 import { connectSharedDatabase, isOutage } from './shared-database.ts'
@@ -40,6 +42,8 @@ export interface Cluster {
   queues: JobQueues
   /** Prepares a database that was not reachable at the start. */
   prepare(): Promise<void>
+  /** The names that are hidden on this node, with log and secret, for a database without them. */
+  contribution(): Promise<Omit<Contribution, 'layout'>>
   /** Merges the counters of this node until the signal aborts. */
   mergeActivity(signal: AbortSignal): Promise<void>
   /** Exchanges the scripts of the page with other nodes until the signal aborts. */
@@ -98,6 +102,11 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
         await migrateSharedDatabase(database)
         await queues.prepare()
       },
+      contribution: async () => ({
+        hidden: hidden.list(),
+        log: createLoggedNames(local, Date.now).log(),
+        secret: config.hls.secret === undefined ? await ownSecret(config, logger) : undefined,
+      }),
       mergeActivity: async (signal) =>
         mergeActivity({
           database,
@@ -114,12 +123,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
             logger.warn(reasonOf(error), 'scripts of the page could not be shared; retrying'),
         }),
       async close() {
-        const pause = AbortSignal.timeout(LAST_MERGE_MS)
-        const merging = mergeOnce({ database, open: () => openCounts(config) })
-        await Promise.race([merging.catch(() => undefined), aborted(pause)])
-        const databases = [database.destroy(), hideDatabase.destroy()]
-        const closing = Promise.all([queues.close(), ...databases])
-        await Promise.race([closing, aborted(AbortSignal.timeout(CLOSE_MS))])
+        await closeShared({ database, hideDatabase, queues }, config)
         local.close()
       },
     }
@@ -127,6 +131,16 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
     local.close()
     throw error
   }
+}
+
+async function closeShared(
+  { database, hideDatabase, queues }: Pick<Cluster, 'database' | 'hideDatabase' | 'queues'>,
+  config: Config,
+): Promise<void> {
+  const merging = mergeOnce({ database, open: () => openCounts(config) }).catch(() => undefined)
+  await Promise.race([merging, aborted(AbortSignal.timeout(LAST_MERGE_MS))])
+  const closing = Promise.all([queues.close(), database.destroy(), hideDatabase.destroy()])
+  await Promise.race([closing, aborted(AbortSignal.timeout(CLOSE_MS))])
 }
 
 interface ClusterParts extends Pick<Cluster, 'replica' | 'hidden' | 'queues'> {
@@ -144,7 +158,10 @@ async function connect(
     const database = await connectSharedDatabase(url, { signal, prepare })
     try {
       await refuseUnknownHiddenNames(database, parts, config)
-      if (config.hls.secret === undefined) await shareSecret(database, config, logger)
+      if (config.hls.secret === undefined) {
+        const agreed = await agreeOnSecret(database, await ownSecret(config, logger))
+        await adoptSecret(config.data, agreed)
+      }
     } catch (error) {
       await database.destroy()
       throw error
@@ -158,13 +175,8 @@ async function connect(
   }
 }
 
-async function shareSecret(
-  database: SharedDatabase,
-  { data }: Config,
-  logger: Logger,
-): Promise<void> {
-  const own = await readOrCreateSecret(data, (line) => logger.warn(line))
-  await adoptSecret(data, await agreeOnSecret(database, own))
+async function ownSecret({ data }: Config, logger: Logger): Promise<string> {
+  return readOrCreateSecret(data, (line) => logger.warn(line))
 }
 
 /**

@@ -136,7 +136,7 @@ interface OutboxTable {
   name: string
 }
 
-/** At most one row: how far the hidden names have followed a shared database (replica-hidden.ts). */
+/** At most one row: how far hidden names have followed a shared database (replica-hidden.ts). */
 interface HiddenPositionTable {
   id: number
   identity: string

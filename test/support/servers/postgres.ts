@@ -4,10 +4,18 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { findPostgres } from '../../../scripts/find/find-postgres.mjs'
@@ -26,6 +34,10 @@ export interface StartedPostgres {
   /** Ends it at once, with all connections; `start` continues with the same data. */
   stop(): Promise<void>
   start(options?: { isShared: boolean }): Promise<void>
+  /** A backup of the tables of a database, for `restore`. */
+  dump(url: string): Promise<Buffer>
+  /** Restores it, step by step as an operator would; rejects if anything is there already. */
+  restore(url: string, dump: Buffer): Promise<void>
   /** Stops all of its processes, as if its machine had stopped responding. */
   suspend(): void
   /** Continues them. */
@@ -133,6 +145,14 @@ function openServer(folder: string): StartedPostgres {
       await queryOnce(urlOf('postgres'), `CREATE DATABASE ${name}`)
       return urlOf(name)
     },
+    dump: async (url) => pipe('pg_dump', ['--schema=aftercast', '--format=custom', url]),
+    async restore(url, dump) {
+      await pipe(
+        'pg_restore',
+        ['--clean', '--exit-on-error', '--single-transaction', `--dbname=${url}`],
+        dump,
+      )
+    },
     stop,
     suspend,
     resume,
@@ -147,11 +167,24 @@ function openServer(folder: string): StartedPostgres {
   }
 }
 
-function run(name: string, args: readonly string[], folder: string): ChildProcess {
+function programPath(name: string): string {
   const programs = findPostgres()
   if (programs === undefined) throw new Error('there is no PostgreSQL: apt-get install postgresql')
+  // Not all programs are beside a link to the server.
+  return path.join(path.dirname(realpathSync(path.join(programs, 'postgres'))), name)
+}
+
+function run(name: string, args: readonly string[], folder: string): ChildProcess {
   const identity: SpawnOptions = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
-  return spawn(path.join(programs, name), args, { ...identity, cwd: folder, stdio: 'ignore' })
+  return spawn(programPath(name), args, { ...identity, cwd: folder, stdio: 'ignore' })
+}
+
+/** Runs a client program with this input; resolves with its output. */
+async function pipe(name: string, args: readonly string[], input?: Buffer): Promise<Buffer> {
+  const child = spawn(programPath(name), args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(input ?? '')
+  const [output] = await Promise.all([buffer(child.stdout), succeed(child)])
+  return output
 }
 
 async function succeed(child: ChildProcess): Promise<void> {

@@ -9,10 +9,12 @@ export interface SilentRelay {
   through(url: string): string
   /** From now on, present connections deliver nothing, and do not end. Later ones work. */
   silence(): void
+  /** The same, of the first connection whose client sends this text, from there on. */
+  silenceAt(text: string): void
   /** Ends the silent connections on the side of the client only. */
   disconnectClients(): void
-  /** Delivers what the clients of silent connections had sent. */
-  deliver(): void
+  /** Delivers what the clients of silent connections had sent; resolves with the response. */
+  deliver(): Promise<void>
   /** Bytes of clients that were not delivered. */
   heldBytes(): number
   stop(): Promise<void>
@@ -28,12 +30,17 @@ interface Connection {
 /** @param port of PostgreSQL on loopback */
 export async function startSilentRelay(port: number): Promise<SilentRelay> {
   const connections: Connection[] = []
+  let trigger: string | undefined
   const silent = (): Connection[] => connections.filter(({ isSilent }) => isSilent)
   const listener = createServer((client) => {
     const server = connect(port, '127.0.0.1')
     const connection: Connection = { client, server, isSilent: false, held: [] }
     connections.push(connection)
     client.on('data', (bytes) => {
+      if (trigger !== undefined && bytes.includes(trigger)) {
+        trigger = undefined
+        connection.isSilent = true
+      }
       if (connection.isSilent) connection.held.push(bytes)
       else server.write(bytes)
     })
@@ -63,11 +70,18 @@ export async function startSilentRelay(port: number): Promise<SilentRelay> {
     silence() {
       for (const connection of connections) connection.isSilent = true
     },
+    silenceAt(text) {
+      trigger = text
+    },
     disconnectClients() {
       for (const { client } of silent()) client.destroy()
     },
-    deliver() {
-      for (const { server, held } of silent()) server.write(Buffer.concat(held.splice(0)))
+    async deliver() {
+      for (const { server, held } of silent()) {
+        const responded = once(server, 'data')
+        server.write(Buffer.concat(held.splice(0)))
+        await responded
+      }
     },
     heldBytes: () => silent().reduce((sum, { held }) => sum + Buffer.concat(held).byteLength, 0),
     async stop() {
