@@ -118,6 +118,16 @@ function sharedValues(parameter: Parameter<PutParameters>) {
 /** Paths in byte order, which the indexes have, too. */
 function prepareRanges(database: Database) {
   return {
+    /** Has no row if the folder has recordings or subfolders. */
+    removeEmptyFolder: database.prepare<{ id: number }>()((kysely, parameter) =>
+      kysely
+        .deleteFrom('folders')
+        .where('id', '=', parameter('id'))
+        .where(sql<boolean>`NOT EXISTS (SELECT 1 FROM recordings WHERE folder_id = folders.id)`)
+        .where(sql<boolean>`id NOT IN (SELECT parent_id FROM folders AS child
+          WHERE child.parent_id = folders.id)`)
+        .returning('parent_id as parentId'),
+    ),
     foldersFrom: database.prepare<{ from: string }>()((kysely, parameter) =>
       kysely.selectFrom('folders').select(['id', 'path']).where('path', '>=', parameter('from')),
     ),

@@ -36,6 +36,8 @@ interface LookedUp {
   folders: Map<string, number>
   streamers: Map<string, number>
   newDates: Map<string, boolean>
+  /** Ids of folders from which a recording was removed. */
+  emptied: Set<number>
   /** Whether no recording of this catalog waits to be published. */
   isOutboxEmpty: boolean
 }
@@ -91,7 +93,7 @@ export class Replica {
         if (!this.#isInOutbox(recording, lookedUp)) this.#put(recording, lookedUp)
       }
       for (const path of gone) {
-        if (!this.#isInOutbox(path, lookedUp)) this.#remove(path)
+        if (!this.#isInOutbox(path, lookedUp)) this.#remove(path, lookedUp)
       }
     })
   }
@@ -127,7 +129,7 @@ export class Replica {
   revert({ numbers, present, gone }: ReplicaChanges & { numbers: readonly number[] }): void {
     this.#change(undefined, (lookedUp) => {
       for (const recording of present) this.#put(recording, lookedUp)
-      for (const path of gone) this.#remove(path)
+      for (const path of gone) this.#remove(path, lookedUp)
       for (const number of numbers) this.#queries.removeFromOutbox.run({ number })
     })
   }
@@ -135,12 +137,15 @@ export class Replica {
   #change(expected: ReplicaPosition | undefined, work: (lookedUp: LookedUp) => void): boolean {
     return this.#database.transaction(() => {
       if (expected !== undefined && !isAt(this.state(), expected)) return false
-      work({
+      const lookedUp: LookedUp = {
         folders: new Map(),
         streamers: new Map(),
         newDates: new Map(),
+        emptied: new Set<number>(),
         isOutboxEmpty: this.#queries.anyOutbox.get({}) === undefined,
-      })
+      }
+      work(lookedUp)
+      for (const id of lookedUp.emptied) this.#removeEmptyFolder(id)
       this.#listing.settle()
       return true
     })
@@ -185,11 +190,19 @@ export class Replica {
     return found && this.#queries.known.get({ folderId: found.id, name })
   }
 
-  #remove(path: RecordingPath): void {
-    const known = this.#find(path)
-    if (known === undefined) return
+  #remove(path: RecordingPath, { emptied }: LookedUp): void {
+    const folder = this.#folders.folder.get({ path: path.folder })
+    const known = folder && this.#queries.known.get({ folderId: folder.id, name: path.name })
+    if (folder === undefined || known === undefined) return
     this.#folders.removeRecording.run({ id: known.id })
+    emptied.add(folder.id)
     this.#listing.touch(known)
+  }
+
+  /** Removes a folder without recordings and subfolders, and then its ancestors likewise. */
+  #removeEmptyFolder(id: number): void {
+    const removed = this.#queries.removeEmptyFolder.get({ id })
+    if (typeof removed?.parentId === 'number') this.#removeEmptyFolder(removed.parentId)
   }
 
   /** Paths of this catalog after one path, up to another. */
