@@ -71,8 +71,8 @@ interface TestNode {
   shared: SharedDatabase
   database: Database
   problems: NodeProblem[]
-  /** How often it drew a random number. */
-  counts: { drawn: number }
+  /** How often it prepared the database, and drew a random number. */
+  counts: { prepared: number; drawn: number }
   replica: Replica
   hidden: HiddenReplica
   stop(): Promise<void>
@@ -93,7 +93,7 @@ function startNode(
   const following = openDatabase({ path: file, mode: 'write', replica: 'follow' })
   const database = openDatabase({ path: file, mode: 'write', replica: 'scan' })
   const problems: NodeProblem[] = []
-  const counts = { drawn: 0 }
+  const counts = { prepared: 0, drawn: 0 }
   const shared = openSharedDatabase(nodeUrl, () => undefined)
   const hideDatabase = openSharedDatabase(hideUrl, () => undefined, HIDE_LIMITS)
   const writer = createCatalogWriter(database)
@@ -107,7 +107,10 @@ function startNode(
     outbox: openOutbox(following),
     layout,
     scan: scans ? scanUntil : undefined,
-    prepare: async () => migrateSharedDatabase(shared),
+    prepare: async () => {
+      counts.prepared += 1
+      await migrateSharedDatabase(shared)
+    },
     contribution: async () => ({
       hidden: hidden.list(),
       log: createLoggedNames(following, Date.now).log(),
@@ -532,7 +535,26 @@ describe('a node that scans', () => {
     expect(first.counts.drawn).toBeGreaterThan(0)
   })
 
-  it('publishes what a restored backup lacks', async () => {
+  it('continues beside a newer release, which has migrated the database', async () => {
+    const first = await scanningNode('a')
+    const second = startNode('b')
+    await second.node.current
+    await queryOnce(url, 'INSERT INTO aftercast.migrations VALUES (99)')
+    await queryOnce(url, `ALTER TABLE aftercast.library RENAME TO elsewhere`)
+    for (const { problems } of [first, second]) {
+      await expect.poll(() => problems.map(({ kind }) => kind)).toContain('down')
+    }
+    await queryOnce(url, `ALTER TABLE aftercast.elsewhere RENAME TO library`)
+    first.writer.apply({
+      found: [found('alice/2026-01-31/1'), found('bob/2026-01-31/1')],
+      gone: [],
+    })
+    await addHidden(first.shared, [{ streamer: 'bob', date: '', sessionId: '' }])
+    await expect.poll(() => isGone(first.catalog, 'bob')).toBe(true)
+    await expectSameLists(first, second)
+  })
+
+  it('publishes what a backup lacks, and creates no tables while it is restored', async () => {
     const first = await scanningNode('a')
     const second = startNode('b')
     const alice = { streamer: 'alice', date: '', sessionId: '' }
@@ -547,6 +569,10 @@ describe('a node that scans', () => {
     first.writer.apply({ found: [], gone: idsOf(first, 'bob/2026-01-31') })
     await expectSameLists(first, second)
     await expect.poll(() => first.node.figures().outbox).toBe(0)
+    await queryOnce(url, 'DROP SCHEMA aftercast CASCADE')
+    for (const { problems } of [first, second]) {
+      await expect.poll(() => problems.map(({ kind }) => kind)).toContain('down')
+    }
     await postgres.restore(url, dump)
     const rows = `SELECT streamer FROM aftercast.recordings WHERE removed_at IS NULL ORDER BY 1`
     await expect
@@ -556,7 +582,10 @@ describe('a node that scans', () => {
     await expect
       .poll(() => second.catalog.listStreamers().map(({ name }) => name))
       .toEqual(['carol', 'dora'])
-    for (const { catalog } of [first, second]) expect(isGone(catalog, 'alice')).toBe(true)
+    for (const { catalog, counts } of [first, second]) {
+      expect(isGone(catalog, 'alice')).toBe(true)
+      expect(counts.prepared).toBe(1)
+    }
   })
 
   it('is not overtaken by a publication that arrives late', async () => {

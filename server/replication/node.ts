@@ -35,8 +35,13 @@ export interface NodeOptions {
   layout: string
   /** Scans the library until the signal aborts or the scan is complete; absent: never scans. */
   scan?: ((signal: AbortSignal) => Scan) | undefined
-  /** Prepares the database, at the start and after failures. */
+  /**
+   * Prepares the database, until that has succeeded once. Never later: the tables may be those of
+   * a newer release then, or an operator restores them.
+   */
   prepare: () => Promise<void>
+  /** Repairs what else the node has in the database, after each outage. */
+  recover?: () => Promise<void>
   /** What the node gives to a database that has no library yet. */
   contribution: () => Promise<Omit<Contribution, 'layout'>>
   onProblem: (problem: NodeProblem) => void
@@ -158,8 +163,7 @@ export class ClusterNode {
         const isComplete = await this.#turn(signal)
         pauseMs = !isComplete ? 0 : this.#scan ? PUBLISH_EVERY_MS : FOLLOW_EVERY_MS
         if (isComplete) this.#currentAtMs = performance.now()
-        if (this.#isDown) this.#options.onProblem({ kind: 'up' })
-        this.#isDown = false
+        if (this.#isDown) await this.#recover()
       } catch (error) {
         if (signal.aborted) break
         pauseMs = Math.min(2 * Math.max(pauseMs, PUBLISH_EVERY_MS), MAX_PAUSE_MS)
@@ -168,12 +172,17 @@ export class ClusterNode {
         this.#isDown = true
         // A statement that was sent may still arrive: it must not change anything then.
         this.#renewedAtMs = -Infinity
-        // It may be another database afterwards, without tables.
-        this.#isPrepared = false
       }
       await sleep(pauseMs * jitter, undefined, { signal }).catch(() => undefined)
     }
     await this.#end()
+  }
+
+  async #recover(): Promise<void> {
+    const { recover, onProblem } = this.#options
+    await recover?.()
+    this.#isDown = false
+    onProblem({ kind: 'up' })
   }
 
   /**

@@ -42,6 +42,8 @@ export interface Cluster {
   queues: JobQueues
   /** Prepares a database that was not reachable at the start. */
   prepare(): Promise<void>
+  /** Creates the job queues again if the database was replaced. */
+  recover(): Promise<void>
   /** The names that are hidden on this node, with log and secret, for a database without them. */
   contribution(): Promise<Omit<Contribution, 'layout'>>
   /** Merges the counters of this node until the signal aborts. */
@@ -102,6 +104,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
         await migrateSharedDatabase(database)
         await queues.prepare()
       },
+      recover: async () => queues.prepare(),
       contribution: async () => ({
         hidden: hidden.list(),
         log: createLoggedNames(local, Date.now).log(),

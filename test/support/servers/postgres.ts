@@ -147,11 +147,7 @@ function openServer(folder: string): StartedPostgres {
     },
     dump: async (url) => pipe('pg_dump', ['--schema=aftercast', '--format=custom', url]),
     async restore(url, dump) {
-      await pipe(
-        'pg_restore',
-        ['--clean', '--exit-on-error', '--single-transaction', `--dbname=${url}`],
-        dump,
-      )
+      await pipe('pg_restore', ['--exit-on-error', `--dbname=${url}`], dump)
     },
     stop,
     suspend,
