@@ -112,8 +112,8 @@ async function applySnapshot(
   following.snapshot = snapshot
   let next = readPage(database, snapshot.after, ROWS_PER_READ)
   for (let isLast = false; !isLast;) {
-    signal.throwIfAborted()
     const { present, upTo, invalid } = await next
+    signal.throwIfAborted()
     if (invalid > 0) onInvalid(invalid)
     isLast = upTo === undefined
     if (upTo !== undefined) {
