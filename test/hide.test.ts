@@ -3,7 +3,7 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { extract } from 'tar'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { errorResponse } from '../shared/contract.ts'
 import {
   activityApiPath,
@@ -17,6 +17,8 @@ import {
   streamerThumbnailApiPath,
   thumbnailApiPath,
 } from '../shared/paths.ts'
+import { makeLargeRecording } from './support/make/make-large-recording.ts'
+import { soon } from './support/patience.ts'
 import { fetchPlaylist } from './support/servers/hls-client.ts'
 import { parseExactly } from './support/parse-exactly.ts'
 import { runInProcess } from './support/servers/run-program.ts'
@@ -28,6 +30,9 @@ import type { TempLibrary } from './support/temp-library.ts'
 import { checksumTree } from './support/tree-checksum.ts'
 
 const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
+
+/** More than that has a sampled identity. */
+const SAMPLED_BYTES = 20 * 1024 * 1024
 
 let library: TempLibrary
 let server: StartedServer
@@ -58,6 +63,11 @@ async function statusOf(target: string): Promise<number> {
 
 async function textOf(target: string): Promise<string> {
   return (await fetch(server.url + target)).text()
+}
+
+/** File names of the segments in a playlist. */
+function namesOf(playlist: string): string[] {
+  return playlist.match(/[^/]+\.ts$/gm) ?? []
 }
 
 /** Every URL of a session on the site. */
@@ -318,6 +328,37 @@ describe('a backup', () => {
       const args = ['stats', '--json', '--data', data]
       const counted = await runInProcess(args, { workingFolder: library.folder })
       expect(counted.stdout).toBe(await stats())
+    } finally {
+      await restored.stop()
+    }
+  })
+
+  it('restores which bytes a URL names, so that changed ones get another', async () => {
+    const large = { ...session, sessionId: 'large' }
+    const growing = { ...session, sessionId: 'growing' }
+    const bytes = makeLargeRecording(SAMPLED_BYTES)
+    await library.place('alice/2026-01-31/large.ts', bytes)
+    await library.place('alice/2026-01-31/growing.ts', makeLargeRecording(1_000_000), new Date())
+    const listed = async ({ url }: StartedServer, of: typeof session) =>
+      vi.waitFor(async () => (await fetchPlaylist(url + playlistApiPath(of))).text, soon)
+    const before = await listed(server, large)
+    const growingBefore = await listed(server, growing)
+    const archive = path.join(library.folder, 'records.tar')
+    expect(await run('backup', archive)).toMatchObject({ code: 0, stderr: '' })
+    const data = path.join(library.folder, 'with-records')
+    await mkdir(data)
+    await extract({ file: archive, cwd: data })
+    // Between two samples: index and identity are equal.
+    bytes.fill(7, 100_000, 100_008)
+    await library.place('alice/2026-01-31/large.ts', bytes)
+    const restored = await startServer({ args: [library.recordings, '--data', data] })
+    try {
+      expect((await listed(restored, growing)).split('\n')).toEqual(
+        expect.arrayContaining(growingBefore.split('\n').filter((line) => line.endsWith('.ts'))),
+      )
+      const after = await listed(restored, large)
+      expect(namesOf(after)).toEqual(namesOf(before))
+      expect(after).not.toBe(before)
     } finally {
       await restored.stop()
     }

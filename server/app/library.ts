@@ -41,6 +41,7 @@ import type { Storage } from '../storage/storage.ts'
 
 /** Catalog file in the data folder. */
 export const CATALOG_FILE = 'catalog.sqlite'
+export const INDEX_FOLDER = 'indexes'
 /** Younger files may change within the resolution of their times. */
 const SHARED_AFTER_SECONDS = 1
 /** Watching a bucket loses no changes, and a full rescan lists each folder at a price. */
@@ -133,7 +134,7 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     readSubtitles: async (file) =>
       admission.sidecars.run(async () => thread.readSubtitles(file), signal),
     settings,
-    recordFolder: join(config.data, 'indexes'),
+    recordFolder: join(config.data, INDEX_FOLDER),
     onWriteError,
     settleSeconds: config.library.settleSeconds,
     transcodedAudio: new TranscodedAudio({ transcoder, admission, log: logger, artifacts, signal }),
@@ -227,7 +228,7 @@ function createIndexStore(
 ): IndexStore {
   const finalSeconds = Math.max(settleSeconds, SHARED_AFTER_SECONDS)
   return new IndexStore({
-    folder: join(data, 'indexes'),
+    folder: join(data, INDEX_FOLDER),
     access: mode === 'private' ? 'read' : 'write',
     maxMemoryBytes: mode === 'write' && workers > 1 ? SCANNER_INDEX_BYTES : undefined,
     inspect: async (path, signal, previous) =>

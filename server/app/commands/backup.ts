@@ -1,17 +1,19 @@
 // `aftercast backup`: what cannot be made again of the data folder, as one tar archive.
 import Sqlite from 'better-sqlite3'
 import { randomUUID } from 'node:crypto'
-import { chmod, copyFile, link, mkdtemp, rm, stat } from 'node:fs/promises'
+import { chmod, copyFile, link, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { create, replace } from 'tar'
 import { HOUSE_FOLDER } from '../../ads/advertising.ts'
 import type { Config } from '../../config/load-config.ts'
 import { SECRET_FILE } from '../../delivery/secret.ts'
-import { AppError, reasonOf, unusableData } from '../../errors.ts'
+import { AppError, codeOf, reasonOf, unusableData } from '../../errors.ts'
+import { RECORD_FOLDERS } from '../../hls/session/session-opener.ts'
+import { TEMPORARY_SUFFIX } from '../../storage/atomic-write.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
 import { requireCatalog } from '../data-folder.ts'
 import type { Io } from '../io.ts'
-import { CATALOG_FILE } from '../library.ts'
+import { CATALOG_FILE, INDEX_FOLDER } from '../library.ts'
 
 const DATABASES = [CATALOG_FILE, ACTIVITY_FILE]
 
@@ -66,7 +68,35 @@ async function copyFiles(data: string, target: string): Promise<string[]> {
     await copyFile(join(data, SECRET_FILE), join(target, SECRET_FILE))
     names.push(SECRET_FILE)
   }
+  for (const folder of Object.values(RECORD_FOLDERS)) {
+    const name = join(INDEX_FOLDER, folder)
+    if (!(await exists(join(data, name)))) continue
+    await copyRecords(join(data, name), join(target, name))
+    names.push(name)
+  }
   return names
+}
+
+/** A folder is copied again if a server has replaced one of its files meanwhile. */
+async function copyRecords(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true })
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, copy] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory()) await copyRecords(source, copy)
+    else if (!entry.name.endsWith(TEMPORARY_SUFFIX) && !(await copyIfPresent(source, copy))) {
+      return copyRecords(from, to)
+    }
+  }
+}
+
+async function copyIfPresent(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to)
+    return true
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+    return false
+  }
 }
 
 /**

@@ -39,6 +39,9 @@ const MAX_FOUND_BYTES = 64 * 1024 * 1024
 /** Minimum interval between forced lookups of a session, for files that are not listed here. */
 const CURRENT_EVERY_MS = 250
 
+/** What only these folders have: which URLs were given to which bytes. */
+export const RECORD_FOLDERS = { growth: 'grown', served: 'served' } as const
+
 /** A URL next to the session's playlist: `{version}/{name}`. */
 export interface FileAddress {
   version: string
@@ -107,10 +110,10 @@ export class SessionOpener {
 
   constructor(options: SessionOpenerOptions) {
     const { storage, recordFolder, artifacts: shared, onWriteError } = options
-    const folder = join(recordFolder, 'grown')
+    const folder = join(recordFolder, RECORD_FOLDERS.growth)
     const records = new GrowthRecords({ folder, shared, onWriteError })
     const growing = new GrowingIdentities(storage, records)
-    const servedFolder = join(recordFolder, 'served')
+    const servedFolder = join(recordFolder, RECORD_FOLDERS.served)
     const served = new ServedIdentities({ folder: servedFolder, shared, onWriteError })
     this.#options = options
     this.#growing = growing
