@@ -1,5 +1,6 @@
 // The interface of a store that all nodes share, and the names of what is in it.
 import { createHash } from 'node:crypto'
+import type { Versioned } from '../storage/versioned-file.ts'
 
 /** A larger one is neither written nor read; the index of ten hours takes a few megabytes. */
 export const MAX_ARTIFACT_BYTES = 256 * 1024 * 1024
@@ -11,9 +12,18 @@ export interface Artifact {
   make: () => Uint8Array
 }
 
+/** Of a write that depends on what is there. */
+export interface ReplaceOptions {
+  /** Of what must be there; undefined if nothing must be. */
+  version: string | undefined
+  signal: AbortSignal
+}
+
 export interface WriteOptions {
   /** `keep` leaves an artifact of this name as it is; `replace` is for one that is corrupt. */
   existing: 'keep' | 'replace'
+  /** What is there afterwards must survive a power failure. Default false. */
+  isClaim?: boolean
   signal: AbortSignal
 }
 
@@ -31,6 +41,19 @@ export interface ArtifactStore {
    * @throws AppError `busy` or `failed`, or the signal's reason
    */
   write(name: string, make: Artifact['make'], options: WriteOptions): Promise<void>
+  /**
+   * An artifact that changes; its name is that of no other artifact.
+   *
+   * @throws as `read`
+   */
+  readVersioned(name: string, signal: AbortSignal): Promise<Versioned | undefined>
+  /**
+   * Replaces an artifact that changes, by compare-and-set. Returns the version that others read
+   * from now on; undefined if another one is there than expected, and nothing was written.
+   *
+   * @throws as `write`; it may have been written nevertheless
+   */
+  replace(name: string, bytes: Uint8Array, options: ReplaceOptions): Promise<string | undefined>
   /** Closes its connections. */
   close(): void
 }

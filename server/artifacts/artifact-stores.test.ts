@@ -101,6 +101,22 @@ describe.each([
     artifacts.close()
   })
 
+  it('replaces what changes by compare-and-set', async () => {
+    const artifacts = await openArtifacts(locate())
+    const name = newName()
+    const replace = async (content: string, version?: string) =>
+      artifacts.replace(name, Buffer.from(content), { version, signal })
+    expect(await artifacts.readVersioned(name, signal)).toBeUndefined()
+    const first = await replace('first')
+    expect(await replace('too late')).toBeUndefined()
+    const all = ['a', 'b', 'c', 'd'].map(async (content) => replace(content, first))
+    const versions = (await Promise.all(all)).filter((version) => version !== undefined)
+    expect(versions).toHaveLength(1)
+    expect(await replace('too late', first)).toBeUndefined()
+    expect((await artifacts.readVersioned(name, signal))?.version).toBe(versions[0])
+    artifacts.close()
+  })
+
   it('rejects with the reason of an aborted signal', async () => {
     const artifacts = await openArtifacts(locate())
     const aborted = AbortSignal.abort(new Error('abandoned'))

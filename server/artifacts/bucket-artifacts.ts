@@ -1,9 +1,10 @@
 // Artifacts as objects of an S3-compatible store.
-import { isAppError } from '../errors.ts'
+import { AppError, isAppError } from '../errors.ts'
 import type { S3Location } from '../storage/storage-location.ts'
 import { Bucket } from '../storage/s3/bucket.ts'
+import type { Versioned } from '../storage/versioned-file.ts'
 import { MAX_ARTIFACT_BYTES } from './artifact-store.ts'
-import type { Artifact, ArtifactStore, WriteOptions } from './artifact-store.ts'
+import type { Artifact, ArtifactStore, ReplaceOptions, WriteOptions } from './artifact-store.ts'
 import { NOTICE, NOTICE_NAME } from './notice.ts'
 
 /** Of the write at the start. */
@@ -24,7 +25,7 @@ export class BucketArtifacts implements ArtifactStore {
   }
 
   async read(name: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
-    return orMissing(this.#bucket.readWhole(this.#prefix + name, MAX_ARTIFACT_BYTES, signal))
+    return (await this.#find(name, signal))?.bytes
   }
 
   async write(name: string, make: Artifact['make'], options: WriteOptions): Promise<void> {
@@ -33,6 +34,25 @@ export class BucketArtifacts implements ArtifactStore {
     const isKept = existing === 'keep'
     if (isKept && (await orMissing(this.#bucket.head(key, signal))) !== undefined) return
     await this.#bucket.put(key, make(), { existing, signal })
+  }
+
+  async readVersioned(name: string, signal: AbortSignal): Promise<Versioned | undefined> {
+    const found = await this.#find(name, signal)
+    return found && { bytes: found.bytes, version: requireTag(found.etag) }
+  }
+
+  async replace(
+    name: string,
+    bytes: Uint8Array,
+    { version, signal }: ReplaceOptions,
+  ): Promise<string | undefined> {
+    const existing = version === undefined ? 'keep' : { etag: version }
+    const written = await this.#bucket.put(this.#prefix + name, bytes, { existing, signal })
+    return written && requireTag(written.etag)
+  }
+
+  async #find(name: string, signal: AbortSignal) {
+    return orMissing(this.#bucket.readWhole(this.#prefix + name, MAX_ARTIFACT_BYTES, signal))
   }
 
   /** @throws AppError `failed` or `busy` if the objects cannot be listed or written */
@@ -48,6 +68,11 @@ export class BucketArtifacts implements ArtifactStore {
   close(): void {
     this.#bucket.close()
   }
+}
+
+function requireTag(etag: string | undefined): string {
+  if (etag === undefined) throw new AppError('failed', 'the store returned no ETag')
+  return etag
 }
 
 async function orMissing<Value>(found: Promise<Value>): Promise<Value | undefined> {

@@ -1,11 +1,13 @@
 // Artifacts in a folder, such as a mount that all nodes share.
 import { mkdir, open, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Gate } from '../admission/gate.ts'
-import { AppError, isAppError, reasonOf } from '../errors.ts'
-import { writeAtomically } from '../storage/atomic-write.ts'
+import { AppError, codeOf, isAppError, reasonOf } from '../errors.ts'
+import { syncFolder, writeAtomically } from '../storage/atomic-write.ts'
+import { readVersioned, replaceVersioned } from '../storage/versioned-file.ts'
+import type { Versioned } from '../storage/versioned-file.ts'
 import { MAX_ARTIFACT_BYTES } from './artifact-store.ts'
-import type { Artifact, ArtifactStore, WriteOptions } from './artifact-store.ts'
+import type { Artifact, ArtifactStore, ReplaceOptions, WriteOptions } from './artifact-store.ts'
 import { NOTICE, NOTICE_NAME } from './notice.ts'
 
 /** A mount that hangs blocks as many threads, of the four that all files share. */
@@ -30,9 +32,25 @@ export class FolderArtifacts implements ArtifactStore {
   }
 
   async write(name: string, make: Artifact['make'], options: WriteOptions): Promise<void> {
-    const { existing, signal } = options
     const path = join(this.#folder, name)
-    await this.#gate.run(async () => asFailure(this.#write(path, make, existing)), signal)
+    await this.#gate.run(async () => asFailure(this.#write(path, make, options)), options.signal)
+  }
+
+  async readVersioned(name: string, signal: AbortSignal): Promise<Versioned | undefined> {
+    const path = join(this.#folder, name)
+    return this.#gate.run(async () => asFailure(readVersioned(path)), signal)
+  }
+
+  async replace(
+    name: string,
+    bytes: Uint8Array,
+    { version, signal }: ReplaceOptions,
+  ): Promise<string | undefined> {
+    const replaceInFolder = async (): Promise<string | undefined> => {
+      await this.#requireFolder()
+      return replaceVersioned(join(this.#folder, name), bytes, version)
+    }
+    return this.#gate.run(async () => asFailure(replaceInFolder()), signal)
   }
 
   close(): void {
@@ -42,12 +60,17 @@ export class FolderArtifacts implements ArtifactStore {
   async #write(
     path: string,
     make: Artifact['make'],
-    existing: WriteOptions['existing'],
+    { existing, isClaim = false }: WriteOptions,
   ): Promise<void> {
-    // A folder that was unmounted must not be created again on the disk of this machine.
+    await this.#requireFolder()
+    if (existing === 'replace' || !(await isPresent(path)))
+      await writeAtomically(path, make(), { existing, sync: isClaim })
+    else if (isClaim) await syncFolder(dirname(path))
+  }
+
+  /** One that was unmounted must not be created again on the disk of this machine. */
+  async #requireFolder(): Promise<void> {
     await stat(this.#folder)
-    if (existing === 'keep' && (await isPresent(path))) return
-    await writeAtomically(path, make(), { existing })
   }
 }
 
@@ -62,7 +85,7 @@ export async function checkFolder(folder: string): Promise<void> {
 
 async function createAndWrite(folder: string): Promise<void> {
   await mkdir(folder).catch((error: unknown) => {
-    if (!hasCode(error, 'EEXIST')) throw error
+    if (codeOf(error) !== 'EEXIST') throw error
   })
   await writeAtomically(join(folder, NOTICE_NAME), NOTICE)
 }
@@ -78,7 +101,7 @@ async function readLimited(path: string): Promise<Uint8Array | undefined> {
       await file.close()
     }
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
@@ -88,7 +111,7 @@ async function isPresent(path: string): Promise<boolean> {
     await stat(path)
     return true
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false
+    if (codeOf(error) === 'ENOENT') return false
     throw error
   }
 }
@@ -100,8 +123,4 @@ async function asFailure<Value>(work: Promise<Value>): Promise<Value> {
     if (isAppError(cause)) throw cause
     throw new AppError('failed', `the folder cannot be used: ${reasonOf(cause)}`, { cause })
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

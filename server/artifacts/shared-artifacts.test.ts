@@ -43,6 +43,14 @@ function createStore(): ArtifactStore {
       note(`write ${options.existing}`)
       await store.write(name, make, options)
     },
+    async readVersioned(name, limit) {
+      note('read')
+      return store.readVersioned(name, limit)
+    },
+    async replace(name, bytes, options) {
+      note('replace')
+      return store.replace(name, bytes, options)
+    },
     close: () => store.close(),
   }
 }
@@ -110,13 +118,27 @@ describe('an artifact', () => {
 })
 
 describe('an artifact that changes', () => {
-  it('is replaced by each update, the last of which remains', async () => {
-    await share(createNode(), 'of another node')
-    const node = createNode()
-    for (const content of ['first', 'second', 'third']) node.update(NAME, artifact(content))
-    await node.close()
-    expect(await readString(createNode())).toBe('third')
-    expect(node.figures.waiting).toBe(0)
+  it('is replaced by those that know what is there', async () => {
+    const [one, other] = [createNode(), createNode()]
+    expect(await one.readVersioned(NAME)).toBeUndefined()
+    const first = await one.replace(NAME, Buffer.from('first'), undefined)
+    expect(await other.replace(NAME, Buffer.from('of the other'), undefined)).toBeUndefined()
+    const known = await other.readVersioned(NAME)
+    expect(known).toEqual({ bytes: Buffer.from('first'), version: first })
+    const second = await other.replace(NAME, Buffer.from('second'), known?.version)
+    expect(await one.replace(NAME, Buffer.from('late'), first)).toBeUndefined()
+    expect(await one.readVersioned(NAME)).toEqual({ bytes: Buffer.from('second'), version: second })
+  })
+
+  it('is an error while the store is unavailable, or if it is corrupt', async () => {
+    const version = await createNode().replace(NAME, Buffer.from('first'), undefined)
+    isDown = true
+    await expect(createNode().readVersioned(NAME)).rejects.toMatchObject({ code: 'busy' })
+    const replacing = createNode().replace(NAME, Buffer.from('second'), version)
+    await expect(replacing).rejects.toMatchObject({ code: 'busy' })
+    isDown = false
+    await writeFile(join(folder, NAME, version ?? ''), 'no digest')
+    await expect(createNode().readVersioned(NAME)).rejects.toMatchObject({ code: 'failed' })
   })
 })
 
@@ -131,6 +153,16 @@ describe('a claimed artifact', () => {
     await rm(join(folder, NAME))
     const all = await Promise.all(Array.from({ length: 10 }, async (_, node) => claim(`${node}`)))
     expect(new Set(all).size).toBe(1)
+  })
+
+  it('is undefined, and not replaced, once it is corrupt', async () => {
+    const claim = async (node: SharedArtifacts) => node.claim(NAME, () => Buffer.from('x'), signal)
+    await claim(createNode())
+    await writeFile(join(folder, NAME), 'no digest')
+    const node = createNode()
+    expect(await readString(node)).toBeUndefined()
+    expect(await claim(node)).toBeUndefined()
+    expect(await readFile(join(folder, NAME), 'utf8')).toBe('no digest')
   })
 
   it('is undefined while the store is unavailable', async () => {

@@ -2,10 +2,12 @@
 // the background. Without the store, a node computes everything by itself.
 import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../shared/with-timeout.ts'
-import { isAppError } from '../errors.ts'
+import { AppError, isAppError } from '../errors.ts'
+import type { Versioned } from '../storage/versioned-file.ts'
 import type { Artifact, ArtifactStore, WriteOptions } from './artifact-store.ts'
 import { MAX_ARTIFACT_BYTES } from './artifact-store.ts'
 import { Availability } from './availability.ts'
+import type { Attempt } from './availability.ts'
 import { seal, unseal } from './sealed-bytes.ts'
 
 /** Of a read, before the artifact is computed instead: a request waits for 8 s at most. */
@@ -110,37 +112,60 @@ export class SharedArtifacts {
     this.#addWaiting(name, artifact, this.#corrupt.has(name) ? 'replace' : 'keep')
   }
 
-  /** As `share`, but replaces what is there: the last of several updates is written. */
-  update(name: string, artifact: Artifact): void {
-    if (this.#isClosed) return
-    this.#removeWaiting(name)
-    this.#addWaiting(name, artifact, 'replace')
-  }
-
   /**
    * Writes the artifact unless there is one, and returns what is there then: the same for every
-   * node. Undefined if the store is unavailable. Rejects only with the signal's reason.
+   * node. Undefined if the store is unavailable, or what is there is corrupt: its owner is unknown.
+   * Rejects only with the signal's reason.
    */
   async claim(
     name: string,
     make: Artifact['make'],
     signal: AbortSignal,
   ): Promise<Uint8Array | undefined> {
-    const existing = this.#corrupt.has(name) ? 'replace' : 'keep'
     const claimed = await this.#writing.run(
       async (attempt) => {
-        await this.#store.write(name, () => seal(make()), { existing, signal: attempt })
+        const options = { existing: 'keep', isClaim: true, signal: attempt } as const
+        await this.#store.write(name, () => seal(make()), options)
         return this.#store.read(name, attempt)
       },
       { timeoutMs: READ_TIMEOUT_MS, signal },
     )
     const found = claimed.status === 'done' ? claimed.value : undefined
     const bytes = found && unseal(found)
-    if (bytes !== undefined) {
-      this.#corrupt.delete(name)
-      this.#shared.set(name, true)
-    }
+    if (bytes !== undefined) this.#shared.set(name, true)
     return bytes
+  }
+
+  /**
+   * As `ArtifactStore.readVersioned`.
+   *
+   * @throws AppError `busy` if the store is unavailable, `failed` if the artifact is corrupt
+   */
+  async readVersioned(name: string): Promise<Versioned | undefined> {
+    const find = async (signal: AbortSignal) => this.#store.readVersioned(name, signal)
+    const attempt = await this.#reading.run(find, { timeoutMs: READ_TIMEOUT_MS })
+    if (attempt.status !== 'done') this.#reads.unavailable += 1
+    const found = valueOf(attempt)
+    this.#reads[found === undefined ? 'misses' : 'hits'] += 1
+    if (found === undefined) return undefined
+    const bytes = unseal(found.bytes)
+    if (bytes === undefined) throw new AppError('failed', `the artifact ${name} is corrupt`)
+    return { bytes, version: found.version }
+  }
+
+  /**
+   * As `ArtifactStore.replace`.
+   *
+   * @throws AppError `busy` if the store is unavailable; it may have been replaced nevertheless
+   */
+  async replace(
+    name: string,
+    bytes: Uint8Array,
+    version: string | undefined,
+  ): Promise<string | undefined> {
+    const replaceInTime = async (signal: AbortSignal) =>
+      this.#store.replace(name, seal(bytes), { version, signal })
+    return valueOf(await this.#writing.run(replaceInTime, { timeoutMs: READ_TIMEOUT_MS }))
   }
 
   #addWaiting(name: string, artifact: Artifact, existing: WriteOptions['existing']): void {
@@ -153,11 +178,6 @@ export class SharedArtifacts {
     this.#waiting.set(name, { ...artifact, existing, refusals: 0 })
     this.#waitingBytes += sizeBytes
     this.#startWrites()
-  }
-
-  #removeWaiting(name: string): void {
-    this.#waitingBytes -= this.#waiting.get(name)?.sizeBytes ?? 0
-    this.#waiting.delete(name)
   }
 
   /** Waits for the writes, unless the store is unavailable, within a time limit. */
@@ -191,16 +211,12 @@ export class SharedArtifacts {
     )
     this.#writes.delete(name)
     if (written.status === 'paused') return this.#retryLater()
-    // An update may have replaced it meanwhile.
-    const isCurrent = this.#waiting.get(name) === artifact
-    if (isCurrent) this.#removeWaiting(name)
-    if (written.status === 'done') {
-      this.#written += 1
-      this.#corrupt.delete(name)
-      if (existing === 'keep') this.#shared.set(name, true)
-    } else if (isCurrent) {
-      return this.#repeat(name, artifact, written.error)
-    }
+    this.#waiting.delete(name)
+    this.#waitingBytes -= artifact.sizeBytes
+    if (written.status === 'failed') return this.#repeat(name, artifact, written.error)
+    this.#written += 1
+    this.#corrupt.delete(name)
+    this.#shared.set(name, true)
     this.#startWrites()
   }
 
@@ -224,4 +240,11 @@ export class SharedArtifacts {
       this.#startWrites()
     }, pauseMs).unref()
   }
+}
+
+/** @throws AppError `busy` */
+function valueOf<Value>(attempt: Attempt<Value>): Value {
+  if (attempt.status === 'done') return attempt.value
+  const cause = attempt.status === 'failed' ? attempt.error : undefined
+  throw new AppError('busy', 'the shared artifacts are unavailable', { cause })
 }

@@ -1,19 +1,18 @@
 // Identities of growing recordings, from bytes that do not change, valid while those bytes exist
 // and, once the recording is finished, while the file is the same.
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../../shared/paths.ts'
-import { isAppError } from '../../errors.ts'
-import { hasBytes } from '../../media/index/growth-mark.ts'
-import type { GrowthMark, MarkedBytes } from '../../media/index/growth-mark.ts'
+import { AppError } from '../../errors.ts'
+import { endOf, hasBytes } from '../../media/index/growth-mark.ts'
+import type { GrowthMark } from '../../media/index/growth-mark.ts'
 import type { FileStat, Storage } from '../../storage/storage.ts'
 import type { RenditionCounts } from '../playlist/renditions.ts'
 import type { SegmentForm } from '../playlist/segment-names.ts'
-import type { GrowthRecord, GrowthRecords } from './growth-records.ts'
+import { NotRecorded } from './growth-records.ts'
+import type { GrowthDecision, GrowthRecord, GrowthRecords } from './growth-records.ts'
 
-/** The progress of a recording is recorded at most this often. */
-const RECORD_EVERY_MS = 30_000
-const MAX_RECORDED = 1000
+const MAX_UNRECORDED = 1000
 
 export interface GrowingReference {
   session: SessionReference
@@ -32,6 +31,8 @@ export interface GrowingState {
   counts: RenditionCounts
   /** It is listed as growing, now or again. Otherwise it is only identified if it ever was. */
   isListedAsGrowing: boolean
+  /** This process can list it as it was before. */
+  wasListedHere: boolean
 }
 
 export interface GrowingIdentity {
@@ -40,90 +41,129 @@ export interface GrowingIdentity {
   counts: RenditionCounts
   /** The identity stays valid while bytes are appended. */
   mayGrow: boolean
+  /** False if it is not recorded: it is only that of this process, and only for now. */
+  isLasting: boolean
+}
+
+interface Unrecorded {
+  /** Part of the identity, so that no other process has it. */
+  nonce: string
+  record: GrowthRecord | undefined
 }
 
 export class GrowingIdentities {
   readonly #storage: Storage
   readonly #records: GrowthRecords
-  readonly #recordedMs = new LRUCache<string, number>({ max: MAX_RECORDED })
+  readonly #onWriteError: (error: unknown) => void
+  /** Of recordings that could not be recorded. */
+  readonly #unrecorded = new LRUCache<string, Unrecorded>({ max: MAX_UNRECORDED })
 
-  constructor(storage: Storage, records: GrowthRecords) {
+  constructor(storage: Storage, records: GrowthRecords, onWriteError: (error: unknown) => void) {
     this.#storage = storage
     this.#records = records
+    this.#onWriteError = onWriteError
   }
 
   /**
    * The identity of a recording that is, or ever was, listed while growing: the same in every
    * process, after restarts and after a rename. If other bytes have replaced the listed ones, the
-   * identity is another. Undefined if the recording was never listed while growing.
+   * identity is another. Undefined if the recording was never listed while growing. All that may be
+   * listed now is recorded before.
+   *
+   * @throws NotRecorded if it can only be listed as it was before; AppError `busy` if the file is
+   *   newer than the state
    */
   async identify(
     reference: GrowingReference,
     state: GrowingState,
   ): Promise<GrowingIdentity | undefined> {
-    const { mark, stat, form, isGrowing, isListedAsGrowing } = state
-    // Read the record before the file: another process may record a longer file at any time, but
-    // never bytes that are not in the file yet.
-    const known = (await this.#records.read(reference.session))?.[reference.name]
-    const isValid = known !== undefined && (await this.#isValid(reference, known, state))
-    if (!isValid && !isListedAsGrowing) return undefined
-    const generation = isValid ? known.generation : (known?.generation ?? -1) + 1
-    const { counts } = isValid ? known : state
-    const { start, tail } = mark
-    const earlier = known?.startHash === start.hash ? known.finished : undefined
-    const mayGrow = isGrowing && (earlier === undefined || hasGrown(stat, earlier))
-    const finished = mayGrow ? earlier : { ...stat, path: reference.path }
-    const record = { generation, startHash: start.hash, tail, form, counts, finished }
-    if (!isValid || this.#isOutdated(reference, known, record)) await this.#add(reference, record)
-    return { identity: formatIdentity(reference, record), counts, mayGrow }
+    const { session, name } = reference
+    const key = recordedKey(reference)
+    let wasValid = false
+    try {
+      const identity = await this.#records.update({ session, name }, async (growth) => {
+        const decided = await this.#decide(reference, growth?.[name], state)
+        wasValid = decided.isValid
+        return decided
+      })
+      this.#unrecorded.delete(key)
+      return identity
+    } catch (error) {
+      if (!(error instanceof NotRecorded)) throw error
+      this.#onWriteError(error.cause)
+      if (wasValid && state.isGrowing && state.wasListedHere) throw error
+    }
+    const unrecorded = this.#unrecorded.get(key)
+    const { nonce = randomUUID(), record } = unrecorded ?? {}
+    const { value, change } = await this.#decide(reference, record, state)
+    if (value === undefined) return undefined
+    this.#unrecorded.set(key, { nonce, record: change?.[name] ?? record })
+    return { ...value, identity: hashOf([value.identity, nonce]), isLasting: false }
   }
 
   /** Whether the session was ever listed while it was growing. */
   async wasListed(session: SessionReference): Promise<boolean> {
-    return (await this.#records.read(session)) !== undefined
+    return this.#records.wasListed(session)
   }
 
   /** Records that the session is listed while it is growing. */
   async recordListed(session: SessionReference): Promise<void> {
-    await this.#records.add(session, {})
+    await this.#records.recordListed(session)
   }
 
+  async #decide(
+    reference: GrowingReference,
+    known: GrowthRecord | undefined,
+    state: GrowingState,
+  ): Promise<GrowthDecision<GrowingIdentity | undefined> & { isValid: boolean }> {
+    const { mark, stat, form, isGrowing, isListedAsGrowing } = state
+    if (known === undefined && !isListedAsGrowing) return { value: undefined, isValid: false }
+    const isValid = await this.#isValid(reference, known, state)
+    if (!isValid && !isListedAsGrowing) return { value: undefined, isValid }
+    const continued = isValid ? known : undefined
+    const generation = continued?.generation ?? (known?.generation ?? -1) + 1
+    const { counts } = continued ?? state
+    const startHash = mark.start.hash
+    const recordedTail = continued?.tail ?? mark.tail
+    const tail = endOf(recordedTail) > endOf(mark.tail) ? recordedTail : mark.tail
+    const earlier = known?.startHash === startHash ? known.finished : undefined
+    const mayGrow = isGrowing && (earlier === undefined || hasGrown(stat, earlier))
+    const finished = mayGrow ? earlier : { ...stat, path: reference.path }
+    const record = { generation, startHash, tail, form, counts, finished }
+    const value = { identity: formatIdentity(reference, record), counts, mayGrow, isLasting: true }
+    const isRecorded =
+      continued?.tail.hash === tail.hash && continued.finished?.version === finished?.version
+    return { value, isValid, change: isRecorded ? undefined : { [reference.name]: record } }
+  }
+
+  /**
+   * Whether the recording has all bytes that were listed.
+   *
+   * @throws AppError `busy` if the file is not the one of the state any more
+   */
   async #isValid(
     { path }: GrowingReference,
-    known: GrowthRecord,
+    known: GrowthRecord | undefined,
     { mark, stat, form }: GrowingState,
   ): Promise<boolean> {
-    if (known.startHash !== mark.start.hash || known.form !== form) return false
-    if (known.finished && !continues({ ...stat, path }, known.finished)) return false
-    return this.#hasTail(path, known.tail)
-  }
-
-  async #hasTail(path: string, tail: MarkedBytes): Promise<boolean> {
+    const file = await this.#storage.open(path)
     try {
-      const file = await this.#storage.open(path)
-      try {
-        return await hasBytes(file, tail)
-      } finally {
-        await file.close()
+      if (!(await hasBytes(file, mark.tail))) throw outdated()
+      if (known?.startHash !== mark.start.hash || known.form !== form) return false
+      const { finished, tail } = known
+      if (finished === undefined || continues({ ...stat, path }, finished)) {
+        return tail.hash === mark.tail.hash || (await hasBytes(file, tail))
       }
-    } catch (error) {
-      // Removed or replaced since it was indexed.
-      if (!isAppError(error, 'not_found')) throw error
+      if (file.stat.version === finished.version) throw outdated()
       return false
+    } finally {
+      await file.close()
     }
   }
+}
 
-  #isOutdated(reference: GrowingReference, known: GrowthRecord, now: GrowthRecord): boolean {
-    if (known.finished?.version !== now.finished?.version) return true
-    if (known.tail.offset >= now.tail.offset) return false
-    const recordedMs = this.#recordedMs.get(recordedKey(reference)) ?? -Infinity
-    return performance.now() - recordedMs > RECORD_EVERY_MS
-  }
-
-  async #add(reference: GrowingReference, record: GrowthRecord): Promise<void> {
-    this.#recordedMs.set(recordedKey(reference), performance.now())
-    await this.#records.add(reference.session, { [reference.name]: record })
-  }
+function outdated(): AppError {
+  return new AppError('busy', 'the recording has changed since it was read; try again in a moment')
 }
 
 type FinishedFile = NonNullable<GrowthRecord['finished']>
@@ -149,6 +189,9 @@ function formatIdentity(
   { generation, startHash }: GrowthRecord,
 ): string {
   const { streamer, date, sessionId } = session
-  const facts = JSON.stringify(['grown', streamer, date, sessionId, name, generation, startHash])
-  return createHash('sha256').update(facts).digest('base64url')
+  return hashOf(['grown', streamer, date, sessionId, name, generation, startHash])
+}
+
+function hashOf(facts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(facts)).digest('base64url')
 }

@@ -1,13 +1,10 @@
-// Growth records on disk, which the previous version reads and writes too, and among the artifacts
-// that nodes share.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+// Growth records on disk: their format, and what happens if they cannot be used.
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { FolderArtifacts } from '../../artifacts/folder-artifacts.ts'
-import { SharedArtifacts } from '../../artifacts/shared-artifacts.ts'
-import { GrowthRecords } from './growth-records.ts'
-import type { GrowthRecord } from './growth-records.ts'
+import { GrowthRecords, NotRecorded } from './growth-records.ts'
+import type { GrowthRecord, SessionGrowth } from './growth-records.ts'
 
 const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
 const record: GrowthRecord = {
@@ -19,58 +16,74 @@ const record: GrowthRecord = {
 }
 
 let base: string
+let errors: unknown[]
 
 beforeEach(async () => {
   base = await mkdtemp(join(tmpdir(), 'aftercast-growth-'))
+  errors = []
 })
 
 afterEach(() => rm(base, { recursive: true }))
 
-function openRecords(node: string, shared?: SharedArtifacts): GrowthRecords {
-  return new GrowthRecords({
-    folder: join(base, node),
-    shared,
-    onWriteError: (error) => {
-      throw error
-    },
-  })
+function openRecords(): GrowthRecords {
+  return new GrowthRecords({ folder: base, onWriteError: (error) => errors.push(error) })
 }
 
-/** The artifacts as one node has them. */
-function openArtifacts(): SharedArtifacts {
-  const log = { warn: (_details: object, message: string) => expect.unreachable(message) }
-  return new SharedArtifacts({ store: new FolderArtifacts(base), log })
+async function add(name: string): Promise<void> {
+  const decide = async () => ({ value: undefined, change: { [name]: record } })
+  await openRecords().update({ session, name }, decide)
+}
+
+async function read(): Promise<SessionGrowth> {
+  return openRecords().update({ session }, async (value) => ({ value }))
+}
+
+/** The files of the only session. */
+async function files(): Promise<string[]> {
+  const entries = await readdir(base, { recursive: true, withFileTypes: true })
+  const found = entries.filter((entry) => entry.isFile())
+  return found.map(({ parentPath, name }) => join(parentPath, name))
 }
 
 test('stores the counts of renditions under the names of version 0.1', async () => {
-  const records = openRecords('a')
-  await records.add(session, { '1': record })
-  const [name = ''] = (await readdir(base, { recursive: true })).filter((path) =>
-    path.endsWith('.json'),
-  )
-  const stored: unknown = JSON.parse(await readFile(join(base, name), 'utf8'))
-  expect(stored).toMatchObject({
+  await add('1')
+  const [file = ''] = await files()
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
     format: 'aftercast-grown-1',
     recordings: { '1': { counts: { ['sounds']: 2, texts: 1 } } },
   })
-  expect(await records.read(session)).toEqual({ '1': record })
+  expect(await read()).toEqual({ '1': record })
 })
 
-test('a node has the records of all others, and adds to them', async () => {
-  const artifacts = openArtifacts()
-  await openRecords('a', artifacts).add(session, {})
-  await openRecords('a', artifacts).add(session, { '1': record })
-  await artifacts.close()
+test('keeps one file per session, with all of its recordings', async () => {
+  expect(await openRecords().wasListed(session)).toBe(false)
+  await openRecords().recordListed(session)
+  expect(await openRecords().wasListed(session)).toBe(true)
+  for (const name of ['1', '2', '3']) await add(name)
+  await openRecords().recordListed(session)
+  expect(await read()).toEqual({ '1': record, '2': record, '3': record })
+  expect(await files()).toHaveLength(1)
+  expect(errors).toEqual([])
+})
 
-  const laterArtifacts = openArtifacts()
-  const later = openRecords('b', laterArtifacts)
-  expect(await later.read(session)).toEqual({ '1': record })
-  await later.add(session, { '2': { ...record, generation: 1 } })
-  await laterArtifacts.close()
-  expect(await openRecords('c', openArtifacts()).read(session)).toEqual({
-    '1': record,
-    '2': { ...record, generation: 1 },
-  })
-  // Its own copy needs no shared one.
-  expect(await openRecords('b').read(session)).toMatchObject({ '1': record })
+test('does not replace records that are corrupt, or of a later release', async () => {
+  await add('1')
+  const [file = ''] = await files()
+  await writeFile(file, '{"format":"aftercast-grown-9"}')
+  await expect(add('2')).rejects.toBeInstanceOf(NotRecorded)
+  expect(await readFile(file, 'utf8')).toContain('grown-9')
+  expect(await openRecords().wasListed(session)).toBe(false)
+  expect(errors).toHaveLength(1)
+})
+
+test('rejects where it cannot write', async () => {
+  await add('1')
+  const [file = ''] = await files()
+  await rm(dirname(dirname(file)), { recursive: true })
+  await writeFile(dirname(dirname(file)), '')
+  await expect(add('2')).rejects.toBeInstanceOf(NotRecorded)
+  await rm(dirname(dirname(file)))
+  await mkdir(dirname(dirname(file)))
+  await add('2')
+  expect(await read()).toEqual({ '2': record })
 })

@@ -20,6 +20,7 @@ import { plannedBytes } from '../segment/planned-memory.ts'
 import { createSegmentBodies } from '../segment/segment-bodies.ts'
 import type { TranscodedAudio } from '../segment/transcoded-audio.ts'
 import type { GrowingIdentities } from './growing-identities.ts'
+import { NotRecorded } from './growth-records.ts'
 import { HlsRecording, segmentForm } from './hls-recording.ts'
 import type { SegmentCaches } from './hls-recording.ts'
 import type { ServedIdentities } from './served-identities.ts'
@@ -120,9 +121,15 @@ export class HlsRecordings {
     if (inspection.status === 'unplayable' && found.stat.sizeBytes < MIN_JUDGED_BYTES) {
       throw new NotYetListable()
     }
-    const recording = await this.#create(request, found)
-    this.#growing.set(key, recording)
-    return recording
+    try {
+      const recording = await this.#create(request, found)
+      this.#growing.set(key, recording)
+      return recording
+    } catch (error) {
+      // Nothing more is listed until that is recorded.
+      if (cached !== undefined && error instanceof NotRecorded) return cached
+      throw error
+    }
   }
 
   async #create(
@@ -171,10 +178,11 @@ export class HlsRecordings {
       counts: countRenditions(index),
       form: segmentForm(readers.forIndex(index), index),
       isListedAsGrowing: isGrowing || this.#exceedsTarget(request, index.splitPoints),
+      wasListedHere: this.#growing.get(recordingKey(request))?.planned.isLasting === true,
     })
     if (identified === undefined) return undefined
-    const { identity, counts, mayGrow } = identified
-    return { identity, plan, growth: { tail: mark.tail, counts, isGrowing: mayGrow } }
+    const { identity, counts, mayGrow, isLasting } = identified
+    return { identity, isLasting, plan, growth: { tail: mark.tail, counts, isGrowing: mayGrow } }
   }
 
   /** Whether a regular segment would be longer than the target duration of an EVENT playlist. */

@@ -75,7 +75,7 @@ export class ServedIdentities {
     const { shared } = this.#options
     const owner = shared === undefined ? version : await claimShared(shared, identity, version)
     if (owner === undefined) return undefined
-    await writeAtomically(path, owner, { existing: 'keep' })
+    await writeAtomically(path, owner, { existing: 'keep', sync: true })
     return readFile(path, 'utf8')
   }
 }

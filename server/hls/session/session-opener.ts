@@ -112,7 +112,7 @@ export class SessionOpener {
     const { storage, recordFolder, artifacts: shared, onWriteError } = options
     const folder = join(recordFolder, RECORD_FOLDERS.growth)
     const records = new GrowthRecords({ folder, shared, onWriteError })
-    const growing = new GrowingIdentities(storage, records)
+    const growing = new GrowingIdentities(storage, records, onWriteError)
     const servedFolder = join(recordFolder, RECORD_FOLDERS.served)
     const served = new ServedIdentities({ folder: servedFolder, shared, onWriteError })
     this.#options = options

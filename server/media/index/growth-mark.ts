@@ -53,6 +53,11 @@ export async function hasBytes(file: OpenFile, { hash, ...range }: MarkedBytes):
   return (await readRangeHash(file, range)) === hash
 }
 
+/** Exclusive. */
+export function endOf({ offset, length }: Pick<MarkedBytes, 'offset' | 'length'>): number {
+  return offset + length
+}
+
 /** Whether the file is the recording of the fingerprint, of the same size or longer. */
 export async function isContinued(file: OpenFile, { start, tail }: GrowthMark): Promise<boolean> {
   return (await hasBytes(file, tail)) && hasBytes(file, start)

@@ -9,7 +9,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
-import type { GetObjectCommandInput } from '@aws-sdk/client-s3'
+import type { GetObjectCommandInput, PutObjectCommandInput } from '@aws-sdk/client-s3'
 import { AppError } from '../../errors.ts'
 import type { S3Location } from '../storage-location.ts'
 import type { FileStat } from '../storage.ts'
@@ -46,9 +46,18 @@ export interface ByteRange {
   end: number
 }
 
+/** All of an object. */
+interface WholeObject {
+  bytes: Buffer
+  /** With its quotation marks; undefined if the store has none. */
+  etag: string | undefined
+}
+
+type PutCondition = Pick<PutObjectCommandInput, 'IfMatch' | 'IfNoneMatch'>
+
 export interface PutOptions {
-  /** `keep` leaves an existing object as it is. */
-  existing: 'keep' | 'replace'
+  /** `keep` leaves an existing object as it is. An entity tag: replaces only what has it. */
+  existing: 'keep' | 'replace' | { etag: string }
   /** Default a minute, for many bytes. */
   timeoutMs?: number
   signal: AbortSignal
@@ -64,8 +73,8 @@ const CALL_TIMEOUT_MS = 10_000
 const PUT_TIMEOUT_MS = 60_000
 /** With exponential backoff and jitter, by the SDK. */
 const MAX_ATTEMPTS = 3
-/** Of a conditional PUT: the object exists, or another one writes it at this moment. */
-const ALREADY_WRITTEN = new Set([412, 409])
+/** Of a conditional PUT: there is another object, or none, or one is written at this moment. */
+const CONDITION_FAILED = new Set([404, 409, 412])
 /** Some stores have no conditional PUT. */
 const NOT_IMPLEMENTED = 501
 /** Accepted by stores other than AWS, whose users often configure none. */
@@ -199,40 +208,58 @@ export class Bucket {
   }
 
   /**
-   * All bytes of an object.
+   * All bytes of an object, with its entity tag.
    *
    * @throws AppError `failed` if it is larger than `maxBytes`, `not_found`, and as `asAppError`
    */
-  async readWhole(key: string, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+  async readWhole(key: string, maxBytes: number, signal: AbortSignal): Promise<WholeObject> {
     const command = new GetObjectCommand({ Bucket: this.#name, Key: key })
-    const { Body, ContentLength = Infinity } = await call(signal, (abortSignal) =>
+    const response = await call(signal, (abortSignal) =>
       this.#client.send(command, { abortSignal }),
     )
+    const { Body, ContentLength = Infinity, ETag: etag } = response
     if (!isReadable(Body)) throw new AppError('failed', 'the store returned no body')
-    if (ContentLength <= maxBytes) return readBody(Body, ContentLength, signal)
+    if (ContentLength <= maxBytes) {
+      return { bytes: await readBody(Body, ContentLength, signal), etag }
+    }
     Body.on('error', () => undefined).destroy()
     throw new AppError('failed', 'the object is too large')
   }
 
-  /** Writes an object with one request. @throws AppError as `asAppError` */
-  async put(key: string, bytes: Uint8Array, options: PutOptions): Promise<void> {
-    const { existing, signal, timeoutMs = PUT_TIMEOUT_MS } = options
+  /**
+   * Writes an object with one request. Returns its entity tag, or undefined if the condition did
+   * not hold. A store without conditions writes always.
+   *
+   * @throws AppError as `asAppError`
+   */
+  async put(
+    key: string,
+    bytes: Uint8Array,
+    { existing, signal, timeoutMs = PUT_TIMEOUT_MS }: PutOptions,
+  ): Promise<Pick<WholeObject, 'etag'> | undefined> {
     const object = { Bucket: this.#name, Key: key, Body: bytes, ContentLength: bytes.length }
-    const always = new PutObjectCommand(object)
-    const unlessExists = new PutObjectCommand({ ...object, IfNoneMatch: '*' })
-    const send = async (abortSignal: AbortSignal): Promise<unknown> => {
-      const limits = { abortSignal, requestTimeout: timeoutMs }
-      if (existing === 'replace') return this.#client.send(always, limits)
-      try {
-        return await this.#client.send(unlessExists, limits)
-      } catch (error) {
-        const { status = 0 } = describeFailure(error)
-        if (ALREADY_WRITTEN.has(status)) return undefined
-        if (status !== NOT_IMPLEMENTED) throw error
-        return this.#client.send(always, limits)
-      }
+    const send = async (condition: PutCondition, abortSignal: AbortSignal) => {
+      const command = new PutObjectCommand({ ...object, ...condition })
+      const { ETag: etag } = await this.#client.send(command, {
+        abortSignal,
+        requestTimeout: timeoutMs,
+      })
+      return { etag }
     }
-    await call(signal, send, timeoutMs)
+    const sendInTime = async (abortSignal: AbortSignal) => {
+      if (existing === 'replace') return send({}, abortSignal)
+      for (const condition of conditionsOf(existing)) {
+        try {
+          return await send(condition, abortSignal)
+        } catch (error) {
+          const { name, status = 0 } = describeFailure(error)
+          if (status === NOT_IMPLEMENTED) return send({}, abortSignal)
+          if (!CONDITION_FAILED.has(status) || name === 'NoSuchBucket') throw error
+        }
+      }
+      return undefined
+    }
+    return call(signal, sendInTime, timeoutMs)
   }
 
   /** Closes idle connections. */
@@ -240,6 +267,13 @@ export class Bucket {
     this.#signedGets.close()
     this.#client.destroy()
   }
+}
+
+/** Ceph accepts no quotation marks here, and others may require them (RFC 9110 13.1.1). */
+function conditionsOf(existing: 'keep' | { etag: string }): PutCondition[] {
+  if (existing === 'keep') return [{ IfNoneMatch: '*' }]
+  const { etag } = existing
+  return [{ IfMatch: etag.replaceAll('"', '') }, { IfMatch: etag }]
 }
 
 function rangeHeaders(range: string, etag: string | undefined): Record<string, string> {
