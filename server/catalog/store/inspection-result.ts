@@ -1,4 +1,5 @@
 // Plans the new state of a recording, and the time of its next inspection. Pure.
+import { backoffMs } from '../../../shared/backoff.ts'
 import type { UnplayableReason } from '../../problem.ts'
 import { formatStoredReason } from './stored-reason.ts'
 
@@ -43,8 +44,7 @@ const REST_FACTOR = 4
 const MIN_REST_MS = 1000
 const MAX_REST_MS = 30_000
 /** Waits after failures: 5 s, 10 s, 20 s and so on. */
-const FIRST_BACKOFF_MS = 5000
-const MAX_BACKOFF_MS = 600_000
+const RETRY = { firstMs: 5000, maxMs: 600_000 }
 
 /**
  * The result to store. A growing recording that is unplayable stays `found`: its copy may be
@@ -83,15 +83,11 @@ export function planInspectionResult(
         attempts: 0,
       }
     case 'failed':
-      return { ...waiting, retryAtMs: nowMs + backoffMs(attempts), attempts: attempts + 1 }
+      return { ...waiting, retryAtMs: nowMs + backoffMs(attempts, RETRY), attempts: attempts + 1 }
   }
 }
 
 /** Whole milliseconds: the shared database stores nothing else. */
 function restMs({ tookMs }: InspectionContext): number {
   return Math.round(Math.min(Math.max(tookMs * REST_FACTOR, MIN_REST_MS), MAX_REST_MS))
-}
-
-function backoffMs(attempts: number): number {
-  return Math.min(FIRST_BACKOFF_MS * 2 ** attempts, MAX_BACKOFF_MS)
 }

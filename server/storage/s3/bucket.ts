@@ -9,10 +9,17 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
-import type { GetObjectCommandInput, PutObjectCommandInput } from '@aws-sdk/client-s3'
+import type {
+  GetObjectCommandInput,
+  PutObjectCommandInput,
+  S3ClientConfig,
+} from '@aws-sdk/client-s3'
+import { withTimeout } from '../../../shared/with-timeout.ts'
 import { AppError } from '../../errors.ts'
 import type { S3Location } from '../storage-location.ts'
 import type { FileStat } from '../storage.ts'
+import { limitCredentials } from './limit-credentials.ts'
+import type { CredentialProvider } from './limit-credentials.ts'
 import { bodyOf } from './object-body.ts'
 import type { ObjectBody, ObjectResponse } from './object-body.ts'
 import { SignedGets } from './signed-gets.ts'
@@ -31,10 +38,14 @@ export interface ListPage {
   objects: PinnedObject[]
   /** Starts of keys up to the delimiter, with it. */
   prefixes: string[]
+  /** The token of the next page; undefined of the last one. */
+  next: string | undefined
 }
 
 export interface ListOptions {
   prefix: string
+  /** Continues an earlier listing at the page of this token. */
+  from?: string | undefined
   /** Groups the keys by this character after the prefix. */
   delimiter?: string
   signal?: AbortSignal | undefined
@@ -67,10 +78,10 @@ const MAX_SOCKETS = 256
 const CONNECT_TIMEOUT_MS = 3000
 /** From the request to the head of the response. */
 const RESPONSE_TIMEOUT_MS = 8000
-/** Of a call with its retries, up to the head of the response. */
+/** Of a call with its retries; of a GET with a range, up to the head of the response. */
 const CALL_TIMEOUT_MS = 10_000
-/** The same for a call that sends bytes. */
-const PUT_TIMEOUT_MS = 60_000
+/** The same for a call that sends or reads a whole object. */
+const OBJECT_TIMEOUT_MS = 60_000
 /** With exponential backoff and jitter, by the SDK. */
 const MAX_ATTEMPTS = 3
 /** Of a conditional PUT: there is another object, or none, or one is written at this moment. */
@@ -112,36 +123,43 @@ export class Bucket {
 
   /** All pages of a listing, at least one. @throws AppError as `asAppError` */
   async *list(options: ListOptions): AsyncGenerator<ListPage, void> {
-    for (let token: string | undefined, hasMore = true; hasMore;) {
-      const { page, next } = await this.#listPage(options, token)
-      if (next !== undefined && next === token)
-        throw new AppError('failed', 'the store returns one page of a listing again and again')
+    let token = options.from
+    // Brent's algorithm finds every cycle of tokens, and remembers one of them.
+    let known = token
+    for (let pages = 1, knownUntil = 1; ; pages += 1) {
+      const page = await this.#listPage({ ...options, from: token })
+      if (page.next !== undefined && page.next === known)
+        throw new AppError('failed', 'the store returns pages of a listing again and again')
       yield page
-      token = next
-      hasMore = next !== undefined
+      token = page.next
+      if (token === undefined) return
+      if (pages < knownUntil) continue
+      known = token
+      knownUntil = 2 * pages
     }
   }
 
   /** Lists one page. @throws AppError as `asAppError` */
   async checkAccess(prefix: string, signal: AbortSignal): Promise<void> {
-    await this.#listPage({ prefix, delimiter: '/', signal }, undefined)
+    await this.#listPage({ prefix, delimiter: '/', signal })
   }
 
-  async #listPage(
-    { prefix, delimiter, signal }: ListOptions,
-    token: string | undefined,
-  ): Promise<{ page: ListPage; next: string | undefined }> {
+  async #listPage({ prefix, delimiter, from, signal }: ListOptions): Promise<ListPage> {
     const command = new ListObjectsV2Command({
       Bucket: this.#name,
       Prefix: prefix,
       Delimiter: delimiter,
-      ContinuationToken: token,
+      ContinuationToken: from,
       // XML 1.0 cannot represent every key.
       EncodingType: 'url',
     })
     const found = await call(signal, (abortSignal) => this.#client.send(command, { abortSignal }))
+    const { IsTruncated: hasMore = false, NextContinuationToken: next } = found
+    // Whoever took it for the last one would miss keys, and remove what they contain.
+    if (hasMore && next === undefined)
+      throw new AppError('failed', 'the store returned a page of a listing without its successor')
     const decode = found.EncodingType === 'url' ? decodeKey : (key: string) => key
-    const page: ListPage = {
+    return {
       objects: (found.Contents ?? []).flatMap(({ Key, Size, ETag, LastModified }) =>
         Key === undefined || Size === undefined
           ? []
@@ -150,9 +168,8 @@ export class Bucket {
       prefixes: (found.CommonPrefixes ?? []).flatMap(({ Prefix }) =>
         Prefix === undefined ? [] : [decode(Prefix)],
       ),
+      next: hasMore ? next : undefined,
     }
-    const next = found.IsTruncated === true ? found.NextContinuationToken : undefined
-    return { page, next }
   }
 
   /** @throws AppError `not_found`, and as `asAppError` */
@@ -177,12 +194,17 @@ export class Bucket {
   ): Promise<ObjectBody> {
     const last = end - 1
     const range = `bytes=${start}-${last}`
-    const response = await call(
-      signal,
-      async (abortSignal) =>
+    const response = await call(signal, async (abortSignal) => {
+      const found =
         (await this.#signedGets.get(key, rangeHeaders(range, etag), abortSignal)) ??
-        this.#getBySdk({ Bucket: this.#name, Key: key, Range: range, IfMatch: etag }, abortSignal),
-    )
+        (await this.#getBySdk(
+          { Bucket: this.#name, Key: key, Range: range, IfMatch: etag },
+          abortSignal,
+        ))
+      // The call is over: nobody reads it.
+      if (abortSignal.aborted) found.body.destroy()
+      return found
+    })
     const { status, contentRange, contentLength, body } = response
     const isWhole = status === 200 && start === 0 && end === stat.sizeBytes && contentLength === end
     const isRange = status === 206 && contentRange === `bytes ${start}-${last}/${stat.sizeBytes}`
@@ -214,16 +236,17 @@ export class Bucket {
    */
   async readWhole(key: string, maxBytes: number, signal: AbortSignal): Promise<WholeObject> {
     const command = new GetObjectCommand({ Bucket: this.#name, Key: key })
-    const response = await call(signal, (abortSignal) =>
-      this.#client.send(command, { abortSignal }),
-    )
-    const { Body, ContentLength = Infinity, ETag: etag } = response
-    if (!isReadable(Body)) throw new AppError('failed', 'the store returned no body')
-    if (ContentLength <= maxBytes) {
-      return { bytes: await readBody(Body, ContentLength, signal), etag }
+    const read = async (abortSignal: AbortSignal): Promise<WholeObject> => {
+      const found = await this.#client.send(command, { abortSignal })
+      const { Body, ContentLength = Infinity, ETag: etag } = found
+      if (!isReadable(Body)) throw new AppError('failed', 'the store returned no body')
+      if (ContentLength <= maxBytes) {
+        return { bytes: await readBody(Body, ContentLength, abortSignal), etag }
+      }
+      Body.on('error', () => undefined).destroy()
+      throw new AppError('failed', 'the object is too large')
     }
-    Body.on('error', () => undefined).destroy()
-    throw new AppError('failed', 'the object is too large')
+    return call(signal, read, OBJECT_TIMEOUT_MS)
   }
 
   /**
@@ -235,7 +258,7 @@ export class Bucket {
   async put(
     key: string,
     bytes: Uint8Array,
-    { existing, signal, timeoutMs = PUT_TIMEOUT_MS }: PutOptions,
+    { existing, signal, timeoutMs = OBJECT_TIMEOUT_MS }: PutOptions,
   ): Promise<Pick<WholeObject, 'etag'> | undefined> {
     const object = { Bucket: this.#name, Key: key, Body: bytes, ContentLength: bytes.length }
     const send = async (condition: PutCondition, abortSignal: AbortSignal) => {
@@ -282,7 +305,7 @@ function rangeHeaders(range: string, etag: string | undefined): Record<string, s
 
 function createClient(pathStyle: boolean, region?: string): S3Client {
   const agent = { keepAlive: true, maxSockets: MAX_SOCKETS }
-  return new S3Client({
+  const config: S3ClientConfig = {
     ...(region !== undefined && { region }),
     forcePathStyle: pathStyle,
     followRegionRedirects: true,
@@ -300,25 +323,24 @@ function createClient(pathStyle: boolean, region?: string): S3Client {
       logger: SILENT,
     },
     logger: SILENT,
-  })
+  }
+  // A client has the providers of the SDK, and shares what they return.
+  const createProvider = (): CredentialProvider => new S3Client(config).config.credentials
+  return new S3Client({ ...config, credentials: limitCredentials(createProvider) })
 }
 
-/** Runs a call within the time limit. */
+/** Runs a call within the time limit, also where the SDK ignores the signal. */
 async function call<Result>(
   signal: AbortSignal | undefined,
   send: (signal: AbortSignal) => Promise<Result>,
   timeoutMs = CALL_TIMEOUT_MS,
 ): Promise<Result> {
-  signal?.throwIfAborted()
-  const limit = new AbortController()
-  const timer = setTimeout(() => limit.abort(), timeoutMs)
+  const reason = (): AppError => new AppError('busy', 'the store is unavailable: no response')
   try {
-    return await send(signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]))
+    return await withTimeout(send, { timeoutMs, reason, ...(signal && { signal }) })
   } catch (error) {
     signal?.throwIfAborted()
     throw asAppError(error)
-  } finally {
-    clearTimeout(timer)
   }
 }
 
@@ -357,16 +379,11 @@ function decodeKey(key: string): string {
   }
 }
 
-/** @throws AppError as `asAppError` if it ends early, or the signal's reason */
+/** @throws AppError `busy` if it ends early, and the errors of the body and the signal */
 async function readBody(body: Readable, length: number, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = []
-  try {
-    for await (const chunk of addAbortSignal(signal, body) as AsyncIterable<Buffer>) {
-      chunks.push(chunk)
-    }
-  } catch (error) {
-    signal.throwIfAborted()
-    throw asAppError(error)
+  for await (const chunk of addAbortSignal(signal, body) as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
   }
   const bytes = Buffer.concat(chunks)
   if (bytes.length === length) return bytes
