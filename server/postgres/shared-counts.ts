@@ -1,7 +1,10 @@
 // Activity counters of all nodes, merged in batches that count once, however often they are sent.
 import { CompiledQuery, sql } from 'kysely'
+import type { Transaction } from 'kysely'
 import { z } from 'zod'
-import { inTransaction } from './shared-database.ts'
+import { storeUnlessRefused } from './refused-rows.ts'
+import type { SharedSchema } from './schema.ts'
+import { inIndexOrder, inTransaction } from './shared-database.ts'
 import type { SharedDatabase } from './shared-database.ts'
 
 /** A counter of one day and its increment; see DailyCount in analytics. */
@@ -28,43 +31,69 @@ const LIMITS: CountLimits = { rowsPerDay: 50_000, days: 800 }
 const LOCK = 7_215_409_339
 /** How long a batch is known, for a node that sends it again. */
 const KNOWN_BATCHES = sql.raw(`interval '90 days'`)
+/** Bounds how long one statement of pruning takes. */
+const PRUNED_ROWS = 5000
 
 /** A row of an index has at most 2704 bytes. */
 const MAX_NAMES_BYTES = 2000
 
-/** Adds a batch, all or nothing; does nothing if a batch of this id was added before. */
+const countShape = z.object({
+  day: z.string().regex(/^\d{4}-\d\d-\d\d$/),
+  name: z.string().regex(/^[a-z_]{1,40}$/),
+  amount: z.int().min(1),
+})
+
+/**
+ * Adds a batch, all or nothing; does nothing if a batch of this id was added before. Returns the
+ * number of counters that cannot be stored.
+ */
 export async function mergeCounts(
   database: SharedDatabase,
   { id, counts }: { id: string; counts: readonly SharedCount[] },
   limits = LIMITS,
-): Promise<void> {
+): Promise<number> {
+  const valid = counts.filter((count) => countShape.safeParse(count).success).map(storable)
+  let refused = counts.length - valid.length
   await inTransaction(database, async (transaction) => {
     await sql`SELECT pg_advisory_xact_lock(${LOCK}::bigint)`.execute(transaction)
     const { rows: added } = await sql`
       INSERT INTO aftercast.activity_batches (id, merged_at) VALUES (${id}, clock_timestamp())
       ON CONFLICT DO NOTHING RETURNING id`.execute(transaction)
     if (added.length === 0) return
+    await storeUnlessRefused(valid, {
+      store: async (rows) => addRows(transaction, rows, limits),
+      onRefused: () => (refused += 1),
+    })
+  })
+  return refused
+}
+
+/** Adds to rows of the same names. Beyond the limit, rows that are new lose their names. */
+async function addRows(
+  transaction: Transaction<SharedSchema>,
+  counts: readonly SharedCount[],
+  { rowsPerDay }: CountLimits,
+): Promise<true> {
+  await sql`SAVEPOINT before_rows`.execute(transaction)
+  try {
     await sql`
       WITH given AS (
-        SELECT * FROM json_to_recordset(${JSON.stringify(counts.map(storable))}::json) AS given (
-          day text, name text, label text, zone text, streamer text, date text,
-          "sessionId" text, amount bigint)),
-      known AS (
-        UPDATE aftercast.daily_counts AS counted SET amount = counted.amount + given.amount
-        FROM given
-        WHERE (counted.day, counted.name, counted.label, counted.zone) =
-            (given.day, given.name, given.label, given.zone)
-          AND (counted.streamer, counted.date, counted.session_id) =
-            (given.streamer, given.date, given."sessionId")
-        RETURNING given.*),
+        SELECT day, name, label, zone, streamer, date, session_id, sum(amount) AS amount
+        FROM json_to_recordset(${JSON.stringify(counts.map(columnsOf))}::json) AS given (
+          day text, name text, label text, zone text, streamer text, date text, session_id text,
+          amount bigint)
+        GROUP BY 1, 2, 3, 4, 5, 6, 7),
       sizes AS MATERIALIZED (
         SELECT day, count(*) AS present FROM aftercast.daily_counts
         WHERE day IN (SELECT day FROM given) GROUP BY day),
-      added AS (
-        SELECT given.*, row_number() OVER (
-            PARTITION BY given.day ORDER BY amount DESC, streamer, date, "sessionId"
-          ) <= ${limits.rowsPerDay} - coalesce(present, 0) AS has_room
-        FROM (SELECT * FROM given EXCEPT ALL SELECT * FROM known) AS given
+      placed AS (
+        SELECT given.*, counted.amount IS NOT NULL OR row_number() OVER (
+            PARTITION BY day, counted.amount IS NULL
+            ORDER BY given.amount DESC, streamer, date, session_id
+          ) <= ${rowsPerDay} - coalesce(present, 0) AS has_room
+        FROM given
+        LEFT JOIN aftercast.daily_counts AS counted
+          USING (day, name, label, zone, streamer, date, session_id)
         LEFT JOIN sizes USING (day))
       INSERT INTO aftercast.daily_counts
         (day, name, label, zone, streamer, date, session_id, amount)
@@ -73,11 +102,19 @@ export async function mergeCounts(
         CASE WHEN has_room THEN zone ELSE '' END,
         CASE WHEN has_room THEN streamer ELSE '' END,
         CASE WHEN has_room THEN date ELSE '' END,
-        CASE WHEN has_room THEN "sessionId" ELSE '' END, sum(amount)
-      FROM added GROUP BY 1, 2, 3, 4, 5, 6, 7
+        CASE WHEN has_room THEN session_id ELSE '' END, sum(amount)
+      FROM placed GROUP BY 1, 2, 3, 4, 5, 6, 7
       ON CONFLICT (day, name, label, zone, streamer, date, session_id)
         DO UPDATE SET amount = daily_counts.amount + excluded.amount`.execute(transaction)
-  })
+  } catch (error) {
+    await sql`ROLLBACK TO SAVEPOINT before_rows`.execute(transaction)
+    throw error
+  }
+  return true
+}
+
+function columnsOf({ sessionId: session_id, ...names }: SharedCount): object {
+  return { ...names, session_id }
 }
 
 /** Without names that PostgreSQL cannot store: a NUL, half of a surrogate pair, very long ones. */
@@ -89,16 +126,55 @@ function storable(count: SharedCount): SharedCount {
   return { ...count, label: '', zone: '', streamer: '', date: '', sessionId: '' }
 }
 
-/** Deletes all but the newest days with counters, and batches that no node sends again. */
-export async function pruneCounts(database: SharedDatabase, limits = LIMITS): Promise<void> {
-  await sql`
-    DELETE FROM aftercast.daily_counts WHERE day < (
-      SELECT min(day) FROM (
-        SELECT DISTINCT day FROM aftercast.daily_counts ORDER BY day DESC LIMIT ${limits.days})
-        AS newest)`.execute(database)
-  await sql`
-    DELETE FROM aftercast.activity_batches
-    WHERE merged_at < clock_timestamp() - ${KNOWN_BATCHES}`.execute(database)
+/**
+ * Deletes all but the newest days with counters, and batches that no node sends again: a bounded
+ * number of rows for each step, all of them found by an index.
+ */
+export async function* pruneCounts(
+  database: SharedDatabase,
+  limits = LIMITS,
+): AsyncGenerator<void, void> {
+  const oldest = await oldestDay(database, limits.days)
+  for (let hasMore = oldest !== undefined; hasMore;) {
+    const { numAffectedRows = 0n } = await sql`
+      DELETE FROM aftercast.daily_counts WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM aftercast.daily_counts WHERE day < ${oldest}
+        ORDER BY day LIMIT ${PRUNED_ROWS}))`.execute(database)
+    hasMore = numAffectedRows === BigInt(PRUNED_ROWS)
+    yield
+  }
+  for (let after: string | undefined = ''; after !== undefined;) {
+    after = await pruneBatches(database, after)
+    yield
+  }
+}
+
+/** The oldest one of the newest `days`, by one lookup in the index for each. */
+async function oldestDay(database: SharedDatabase, days: number): Promise<string | undefined> {
+  const { rows } = await sql`
+    WITH RECURSIVE newest (day, number) AS (
+      SELECT (SELECT max(day) FROM aftercast.daily_counts), 1
+      UNION ALL
+      SELECT (SELECT max(day) FROM aftercast.daily_counts WHERE day < newest.day), number + 1
+      FROM newest WHERE number < ${days} AND day IS NOT NULL)
+    SELECT day FROM newest WHERE number = ${days} AND day IS NOT NULL`.execute(database)
+  return z.object({ day: z.string() }).optional().parse(rows[0])?.day
+}
+
+/** Prunes the batches that follow an id; returns the last one, undefined if there are no more. */
+async function pruneBatches(database: SharedDatabase, after: string): Promise<string | undefined> {
+  const rows = await inIndexOrder(
+    database,
+    sql`
+      WITH page AS MATERIALIZED (
+        SELECT id, merged_at FROM aftercast.activity_batches WHERE id > ${after}
+        ORDER BY id LIMIT ${PRUNED_ROWS}),
+      gone AS (
+        DELETE FROM aftercast.activity_batches WHERE id IN (
+          SELECT id FROM page WHERE merged_at < clock_timestamp() - ${KNOWN_BATCHES}))
+      SELECT max(id) AS "upTo" FROM page`,
+  )
+  return z.object({ upTo: z.string().nullable() }).parse(rows[0]).upTo ?? undefined
 }
 
 /** Runs a query on `aftercast.daily_counts` with `$1` and so on. */

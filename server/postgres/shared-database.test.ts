@@ -1,5 +1,6 @@
 // The shared database: migrations of nodes that start together, counters, secret, failures.
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { z } from 'zod'
 import { queryOnce, sharedPostgres } from '../../test/support/servers/postgres.ts'
 import type { StartedPostgres } from '../../test/support/servers/postgres.ts'
 import { startSilentRelay } from '../../test/support/servers/silent-relay.ts'
@@ -195,6 +196,44 @@ describe('counters', () => {
     expect(rows[0]).toEqual({ session_id: '', amount: '3' })
   })
 
+  it('without names are added to those of a day that is full', async () => {
+    const limits = { rowsPerDay: 2, days: 800 }
+    const nameless = { ...countOf('2026-01-31', ''), streamer: '', date: '' }
+    const counts = [nameless, ...['1', '2', '3'].map((id) => countOf('2026-01-31', id))]
+    await mergeCounts(database, { id: 'one', counts }, limits)
+    expect(await mergeCounts(database, { id: 'two', counts }, limits)).toBe(0)
+    expect(
+      await queryOnce(url, `SELECT sum(amount)::int AS amount FROM aftercast.daily_counts`),
+    ).toEqual([{ amount: 8 }])
+  })
+
+  it('that are twice in a batch are added up', async () => {
+    const one = countOf('2026-01-31', '1', 3)
+    await mergeCounts(database, { id: 'one', counts: [one] })
+    await mergeCounts(database, { id: 'two', counts: [one, { ...one, amount: 4 }] })
+    expect(await queryOnce(url, 'SELECT amount FROM aftercast.daily_counts')).toEqual([
+      { amount: '10' },
+    ])
+  })
+
+  it('that are not valid, or refused by the database, do not stop the others', async () => {
+    await mergeCounts(database, { id: 'one', counts: [countOf('2026-01-31', 'full')] })
+    await queryOnce(url, `UPDATE aftercast.daily_counts SET amount = ${2n ** 63n - 1n}`)
+    const ids = Array.from({ length: 9 }, (_, at) => (at === 4 ? 'full' : String(at)))
+    const counts = [
+      ...ids.map((id) => countOf('2026-01-31', id)),
+      { ...countOf('2026-01-31', 'nameless'), name: '' },
+      countOf('2026-1-31', 'day'),
+      countOf('2026-01-31', 'amount', NaN),
+    ]
+    expect(await mergeCounts(database, { id: 'two', counts })).toBe(4)
+    expect(await mergeCounts(database, { id: 'two', counts })).toBe(3)
+    const stored = `SELECT session_id FROM aftercast.daily_counts WHERE amount = 1 ORDER BY 1`
+    expect(await queryOnce(url, stored)).toEqual(
+      ids.filter((id) => id !== 'full').map((id) => ({ session_id: id })),
+    )
+  })
+
   it('with new names are added to a day with many others', async () => {
     await queryOnce(
       url,
@@ -218,14 +257,45 @@ describe('counters', () => {
     ])
   })
 
-  it('of all but the newest days are deleted', async () => {
+  it('of all but the newest days are deleted, in steps', async () => {
     const counts = ['2026-01-01', '2026-01-02', '2026-01-03'].map((day) => countOf(day, '1'))
     await mergeCounts(database, { id: 'one', counts })
-    await pruneCounts(database, { rowsPerDay: 10, days: 2 })
+    await queryOnce(
+      url,
+      `INSERT INTO aftercast.daily_counts
+       SELECT '2025-12-31', 'begin_video', '', '', 'bob', '', number::text, 1
+       FROM generate_series(1, 10001) AS number;
+       INSERT INTO aftercast.activity_batches
+       SELECT number::text, now() - interval '91 days' FROM generate_series(1, 5001) AS number`,
+    )
+    const left: number[] = []
+    for await (const _ of pruneCounts(database, { rowsPerDay: 10, days: 2 })) {
+      const rows = await queryOnce(
+        url,
+        `SELECT (SELECT count(*) FROM aftercast.daily_counts)::int +
+         (SELECT count(*) FROM aftercast.activity_batches)::int AS left`,
+      )
+      left.push(
+        ...z
+          .array(z.object({ left: z.int() }))
+          .parse(rows)
+          .map((row) => row.left),
+      )
+    }
+    expect(left).toEqual([10_006, 5006, 5004, 5 - 1, 3, 3])
     expect(await queryOnce(url, 'SELECT day FROM aftercast.daily_counts ORDER BY 1')).toEqual([
       { day: '2026-01-02' },
       { day: '2026-01-03' },
     ])
+    expect(await queryOnce(url, 'SELECT id FROM aftercast.activity_batches')).toEqual([
+      { id: 'one' },
+    ])
+  })
+
+  it('are not deleted while there are only days to keep', async () => {
+    await mergeCounts(database, { id: 'one', counts: [countOf('2026-01-01', '1')] })
+    for await (const _ of pruneCounts(database, { rowsPerDay: 10, days: 2 })) continue
+    expect(await queryOnce(url, 'SELECT day FROM aftercast.daily_counts')).toHaveLength(1)
   })
 })
 

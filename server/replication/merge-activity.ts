@@ -1,6 +1,7 @@
 // Moves the counters of this node to the shared database. None is lost or counted twice: a batch
 // has an id, and stays in the file until the database has it.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { backoffMs } from '../../shared/backoff.ts'
 import type { OutgoingCounts } from '../analytics/outgoing-counts.ts'
 import { mergeCounts, pruneCounts } from '../postgres/shared-counts.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
@@ -9,31 +10,57 @@ export interface MergeOptions {
   database: SharedDatabase
   /** Undefined while nothing has been counted. */
   open: () => OutgoingCounts | undefined
+  /** Whether this node is the one that prunes the counters of all. */
+  isPruning: () => boolean
   onFailure: (error: unknown) => void
+  /** Counters that cannot be stored were dropped. */
+  onDropped: (rows: number) => void
   signal: AbortSignal
 }
 
 const MERGE_EVERY_MS = 5000
+const MAX_PAUSE_MS = 60_000
 const PRUNE_EVERY_MS = 3_600_000
+/** Statements of pruning between two merges. */
+const PRUNES_PER_MERGE = 20
 
 /** Merges until the signal aborts. Failures are repeated, and reported once until it succeeds. */
 export async function mergeActivity(options: MergeOptions): Promise<void> {
-  const { database, onFailure, signal } = options
-  let prunedAtMs = -Infinity
-  let hasFailed = false
+  const { onFailure, signal } = options
+  const pruner = createPruner(options)
+  let failures = 0
   while (!signal.aborted) {
     try {
       await mergeOnce(options)
-      if (performance.now() - prunedAtMs > PRUNE_EVERY_MS) {
-        await pruneCounts(database)
-        prunedAtMs = performance.now()
-      }
-      hasFailed = false
+      await pruner.turn()
+      failures = 0
     } catch (error) {
-      if (!hasFailed) onFailure(error)
-      hasFailed = true
+      if (failures === 0) onFailure(error)
+      failures += 1
     }
-    await sleep(MERGE_EVERY_MS, undefined, { signal }).catch(() => undefined)
+    const backoff = { firstMs: MERGE_EVERY_MS, maxMs: MAX_PAUSE_MS, random: Math.random }
+    const pauseMs = failures === 0 ? MERGE_EVERY_MS : backoffMs(failures, backoff)
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** Prunes once an hour, in steps. What fails is left to the next hour. */
+function createPruner({ database, isPruning }: Pick<MergeOptions, 'database' | 'isPruning'>) {
+  let begunAtMs = -Infinity
+  let pruning: AsyncGenerator<void, void> | undefined
+  return {
+    async turn(): Promise<void> {
+      if (performance.now() - begunAtMs > PRUNE_EVERY_MS && isPruning()) {
+        begunAtMs = performance.now()
+        pruning = pruneCounts(database)
+      }
+      const current = pruning
+      pruning = undefined
+      for (let step = 0; current !== undefined && step < PRUNES_PER_MERGE; step += 1) {
+        if ((await current.next()).done === true) return
+      }
+      pruning = current
+    },
   }
 }
 
@@ -41,13 +68,15 @@ export async function mergeActivity(options: MergeOptions): Promise<void> {
 export async function mergeOnce({
   database,
   open,
-}: Pick<MergeOptions, 'database' | 'open'>): Promise<void> {
+  onDropped,
+}: Pick<MergeOptions, 'database' | 'open' | 'onDropped'>): Promise<void> {
   const outgoing = open()
   if (outgoing === undefined) return
   try {
     for (let batch = outgoing.read(); batch !== undefined; batch = outgoing.read()) {
-      await mergeCounts(database, batch)
+      const dropped = await mergeCounts(database, batch)
       outgoing.remove(batch.id)
+      if (dropped > 0) onDropped(dropped)
     }
   } finally {
     outgoing.close()

@@ -4,6 +4,7 @@ import type { Outbox, OutboxBatch } from '../catalog/store/outbox.ts'
 import type { RecordingPath } from '../catalog/store/replica-recording.ts'
 import type { Replica } from '../catalog/store/replica.ts'
 import { agreeOnSecret, describeLibrary, renewScan } from '../postgres/library-row.ts'
+import { storeUnlessRefused } from '../postgres/refused-rows.ts'
 import { inTransaction } from '../postgres/shared-database.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
 import { addHidden, addHideLog } from '../postgres/shared-hidden.ts'
@@ -75,32 +76,24 @@ export async function publishOutbox(publishing: Publishing, batches: number): Pr
 
 async function publishBatch(publishing: Publishing, { present, gone }: Rows): Promise<boolean> {
   const { database, token, onUnstorable } = publishing
-  try {
-    return (await publishRecordings(database, token, { present, gone })) !== undefined
-  } catch (error) {
-    const [only, ...others] = present
-    if (only === undefined || !isUnstorable(error)) throw error
-    if (others.length === 0) {
-      onUnstorable(only, error)
-      return publishBatch(publishing, { present: [], gone })
-    }
-    const half = Math.ceil(present.length / 2)
-    return (
-      (await publishBatch(publishing, { present: present.slice(0, half), gone })) &&
-      publishBatch(publishing, { present: present.slice(half), gone: [] })
-    )
-  }
+  const rows: Row[] = [
+    ...present.map((row) => ({ present: row })),
+    ...gone.map((row) => ({ gone: row })),
+  ]
+  return storeUnlessRefused(rows, {
+    store: async (some) => {
+      const part = {
+        present: some.flatMap((row) => ('present' in row ? [row.present] : [])),
+        gone: some.flatMap((row) => ('gone' in row ? [row.gone] : [])),
+      }
+      return (await publishRecordings(database, token, part)) !== undefined
+    },
+    onRefused: (row, error) => onUnstorable('present' in row ? row.present : row.gone, error),
+  })
 }
 
 type Rows = Pick<OutboxBatch, 'present' | 'gone'>
-
-/**
- * SQLSTATE of data exceptions, and of a row that exceeds a limit: a row of an index has at most
- * 2704 bytes.
- */
-function isUnstorable(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^(?:22|54)/.test(String(error.code))
-}
+type Row = { present: Rows['present'][number] } | { gone: Rows['gone'][number] }
 
 /**
  * Adds to the outbox what differs in the shared database: after a restart of its server, or from a

@@ -24,6 +24,7 @@ import { listSharedHidden } from '../../postgres/shared-hidden.ts'
 import { exchangeAssets } from '../../replication/exchange-assets.ts'
 import type { ExchangeOptions } from '../../replication/exchange-assets.ts'
 import { mergeActivity, mergeOnce } from '../../replication/merge-activity.ts'
+import type { MergeOptions } from '../../replication/merge-activity.ts'
 import type { NodeProblem } from '../../replication/node.ts'
 import type { Contribution } from '../../replication/publish.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
@@ -46,8 +47,8 @@ export interface Cluster {
   recover(): Promise<void>
   /** The names that are hidden on this node, with log and secret, for a database without them. */
   contribution(): Promise<Omit<Contribution, 'layout'>>
-  /** Merges the counters of this node until the signal aborts. */
-  mergeActivity(signal: AbortSignal): Promise<void>
+  /** Merges the counters of this node, and prunes those of all, until the signal aborts. */
+  mergeActivity(options: Pick<MergeOptions, 'isPruning' | 'signal'>): Promise<void>
   /** Exchanges the scripts of the page with other nodes until the signal aborts. */
   exchangeAssets(
     this: void,
@@ -93,6 +94,12 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
       throw error
     })
     const hideDatabase = openSharedDatabase(url, () => undefined, HIDE_LIMITS)
+    const counts = {
+      database,
+      open: () => openCounts(config),
+      onDropped: (rows: number) =>
+        logger.warn({ rows }, 'counters that the database cannot store were dropped'),
+    }
     return {
       database,
       hideDatabase,
@@ -110,13 +117,12 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
         log: createLoggedNames(local, Date.now).log(),
         secret: config.hls.secret === undefined ? await ownSecret(config, logger) : undefined,
       }),
-      mergeActivity: async (signal) =>
+      mergeActivity: async (merging) =>
         mergeActivity({
-          database,
-          open: () => openCounts(config),
+          ...merging,
+          ...counts,
           onFailure: (error) =>
             logger.warn(reasonOf(error), 'views and plays could not be merged; retrying'),
-          signal,
         }),
       exchangeAssets: async (assets) =>
         exchangeAssets({
@@ -126,7 +132,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
             logger.warn(reasonOf(error), 'scripts of the page could not be shared; retrying'),
         }),
       async close() {
-        await closeShared({ database, hideDatabase, queues }, config)
+        await closeShared({ database, hideDatabase, queues }, counts)
         local.close()
       },
     }
@@ -138,9 +144,9 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
 
 async function closeShared(
   { database, hideDatabase, queues }: Pick<Cluster, 'database' | 'hideDatabase' | 'queues'>,
-  config: Config,
+  counts: Parameters<typeof mergeOnce>[0],
 ): Promise<void> {
-  const merging = mergeOnce({ database, open: () => openCounts(config) }).catch(() => undefined)
+  const merging = mergeOnce(counts).catch(() => undefined)
   await Promise.race([merging, aborted(AbortSignal.timeout(LAST_MERGE_MS))])
   const closing = Promise.all([queues.close(), database.destroy(), hideDatabase.destroy()])
   await Promise.race([closing, aborted(AbortSignal.timeout(CLOSE_MS))])

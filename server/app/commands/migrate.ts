@@ -46,7 +46,9 @@ export async function migrate(config: Config, url: string, io: Io): Promise<numb
       local.close()
     }
     const open = () => openOutgoingCounts(join(config.data, ACTIVITY_FILE))
-    await mergeOnce({ database, open })
+    const onDropped = (rows: number): void =>
+      io.stderr(`${rows} counters that the database cannot store were dropped`)
+    await mergeOnce({ database, open, onDropped })
     io.stdout('The counters are in the database')
     if (config.hls.secret === undefined) await migrateSecret(database, config, io)
     return 0

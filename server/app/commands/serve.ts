@@ -132,7 +132,8 @@ async function scanAndServe(serving: Node, start: Start | undefined): Promise<vo
       ? startScanning(stoppable, (onProgress) => createLibraryScanner({ ...stoppable, onProgress }))
       : await startScanningInCluster(stoppable, joined)
   const purging = startPurging(serving, signal)
-  const merging = joined?.mergeActivity(signal)
+  const isPruning = (): boolean => scan.figures?.().isScanning === true
+  const merging = joined?.mergeActivity({ isPruning, signal })
   const exchanging = start && joined && exchangePageAssets(serving.config, joined, signal)
   try {
     await serveBesideScan(serving, scan, start)
