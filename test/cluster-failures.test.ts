@@ -1,6 +1,7 @@
 // A cluster in trouble: PostgreSQL hangs, stops and restarts under load; the node that scans a
 // bucket of 1,000 objects is killed.
 import { randomUUID } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, describe, expect, inject, it } from 'vitest'
 import { sessionsResponse } from '../shared/contract.ts'
@@ -172,6 +173,37 @@ describe.concurrent('two nodes whose database hangs, stops and restarts', () => 
     await expect.poll(stats).toMatchObject({ sessions: [{ ...session, plays }] })
     expect(await Promise.all(nodes.map(async (node) => node.stop()))).toEqual([0, 0])
     expect(await stats()).toMatchObject({ sessions: [{ ...session, plays }] })
+  })
+})
+
+describe.concurrent('a node whose mount is empty', () => {
+  it('leaves the scan and the inspections to one that has the recordings', async ({ expect }) => {
+    const postgres = await sharedPostgres(inject('postgresFolder'))
+    const environment = { AFTERCAST_DATABASE_URL: await postgres.createDatabase() }
+    const library = await createLibrary()
+    const { recordings, folder } = library
+    const start = async (name: string, at = recordings): Promise<StartedServer> =>
+      startNode({ recordings: at, data: path.join(folder, name), environment })
+    const place = async (streamer: string): Promise<void> =>
+      library.place(`${streamer}/${DAY}/1.mp4`, SMALL_FIXTURE)
+    await place('alice')
+    const first = await start('a')
+    await expect.poll(async () => listedBy([first], 'alice')).toEqual([true])
+    await first.stop()
+    const mount = path.join(folder, 'mount', 'recordings')
+    await mkdir(mount, { recursive: true })
+    const blind = await start('b', mount)
+    // It could claim the scan, and would inspect what the other one finds.
+    await expect.poll(() => blind.output()).toContain('the recordings cannot be read')
+    const nodes = [blind, await start('a')]
+    await place('bob')
+    await expect.poll(async () => listedBy(nodes, 'bob')).toEqual([true, true])
+    const inspected = `SELECT status, attempts FROM aftercast.recordings ORDER BY folder`
+    const playable = { status: 'playable', attempts: 0 }
+    await expect
+      .poll(async () => queryOnce(environment.AFTERCAST_DATABASE_URL, inspected))
+      .toEqual([playable, playable])
+    expect(blind.output()).not.toContain('this node scans')
   })
 })
 

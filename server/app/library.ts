@@ -37,7 +37,7 @@ import { FolderThread } from '../storage/folder/folder-thread.ts'
 import { isSettled } from '../storage/settled.ts'
 import { formatLocation, locationName } from '../storage/storage-location.ts'
 import type { StorageLocation } from '../storage/storage-location.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { LibraryStorage, Storage } from '../storage/storage.ts'
 
 /** Catalog file in the data folder. */
 export const CATALOG_FILE = 'catalog.sqlite'
@@ -58,6 +58,8 @@ export interface Library {
   /** Folder or URL of the recordings. */
   location: string
   storage: Storage
+  /** As in `LibraryStorage`. */
+  hasContent: LibraryStorage['hasContent']
   /** Interval of full rescans; default as in `ScannerOptions`. */
   rescanSeconds?: number
   /** Inspections that run at once. */
@@ -142,7 +144,7 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     signal,
   })
   return {
-    ...describeLocation(location),
+    ...describeLocation(location, files),
     storage,
     database,
     catalog: createCatalog(database),
@@ -169,8 +171,9 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
   }
 }
 
-function describeLocation(location: StorageLocation) {
+function describeLocation(location: StorageLocation, storage: LibraryStorage) {
   return {
+    hasContent: async (signal?: AbortSignal) => storage.hasContent(signal),
     name: locationName(location),
     location: formatLocation(location),
     ...(location.kind === 's3' && { rescanSeconds: OBJECT_RESCAN_SECONDS }),

@@ -184,6 +184,9 @@ export function measureNode(figures: () => NodeFigures): void {
   addGauge('aftercast_scanning', '1 on the node that scans the library.', () => {
     return figures().isScanning ? 1 : 0
   })
+  addGauge('aftercast_library_usable', '1 if this node can read the recordings.', () => {
+    return figures().isLibraryUsable ? 1 : 0
+  })
   addGauge('aftercast_replication_lag_generations', 'Generations not applied yet.', () => {
     return figures().lagGenerations
   })

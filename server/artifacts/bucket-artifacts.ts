@@ -57,7 +57,7 @@ export class BucketArtifacts implements ArtifactStore {
 
   /** @throws AppError `failed` or `busy` if the objects cannot be listed or written */
   async checkAccess(signal: AbortSignal): Promise<void> {
-    await this.#bucket.checkAccess(this.#prefix, signal)
+    await this.#bucket.hasKeys(this.#prefix, signal)
     await this.#bucket.put(this.#prefix + NOTICE_NAME, Buffer.from(NOTICE), {
       existing: 'replace',
       timeoutMs: CHECK_TIMEOUT_MS,

@@ -75,7 +75,7 @@ function scanWith(
 function inspectWith(
   queues: JobQueues,
   work: (path: string, signal: AbortSignal) => Promise<object> = async () => playable,
-  { signal = stopping.signal, concurrency = 1 } = {},
+  { signal = stopping.signal, concurrency = 1, isReady = (): boolean => true } = {},
 ): string[] {
   const paths: string[] = []
   const running = runJobs(
@@ -83,6 +83,7 @@ function inspectWith(
       queues,
       queue: 'inspections',
       concurrency,
+      isReady,
       async work(data, attempt) {
         const job = parseInspectionJob(data)
         if (job === undefined) return
@@ -186,6 +187,16 @@ it('gives back the jobs of a node that stops', async () => {
   stopped.abort()
   expect(await inspected).toEqual(playable)
   expect(second).toHaveLength(1)
+})
+
+it('leaves jobs to other nodes while it is not ready', async () => {
+  const { jobs } = scanWith(await openQueues())
+  const readiness: boolean[] = [false, false, false]
+  const isReady = (): boolean => readiness.shift() ?? true
+  const unready = inspectWith(await openQueues(), undefined, { isReady: () => false })
+  const later = inspectWith(await openQueues(), undefined, { isReady })
+  expect(await jobs.inspect(recording('s1'), stopping.signal)).toEqual(playable)
+  expect([unready.length, later.length, readiness.length]).toEqual([0, 1, 0])
 })
 
 it('ignores jobs and results of another version, and adds lost jobs again', async () => {

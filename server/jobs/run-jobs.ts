@@ -10,6 +10,8 @@ export interface JobRunnerOptions {
   concurrency: number
   /** Runs one job. If it rejects, the job is repeated, here or on another node. */
   work: (data: unknown, signal: AbortSignal) => Promise<void>
+  /** Whether this node can run jobs now; it takes none otherwise. Default always. */
+  isReady?: () => boolean
   /** A job failed. Outages of the database are not reported here. */
   onFailed: (error: unknown) => void
   pauses?: JobPauses
@@ -49,6 +51,7 @@ export async function runJobs(options: JobRunnerOptions, signal: AbortSignal): P
     }
     const free = concurrency - running.size
     if (free === 0) return pauses.extendMs
+    if (options.isReady?.() === false) return pauses.pollMs
     const jobs = await queues.take(queue, free)
     for (const job of jobs) start(job)
     return jobs.length === free ? pauses.extendMs : pauses.pollMs

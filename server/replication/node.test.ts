@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import pg from 'pg'
+import { soon } from '../../test/support/patience.ts'
 import { startPgBouncer } from '../../test/support/servers/pgbouncer.ts'
 import { queryOnce, sharedPostgres } from '../../test/support/servers/postgres.ts'
 import type { StartedPostgres } from '../../test/support/servers/postgres.ts'
@@ -64,6 +65,7 @@ interface NodeOptions {
   /** Where its connections lead: for hidden names, and all others. */
   hideUrl?: string
   nodeUrl?: string
+  library?: { isUsable: boolean }
 }
 
 interface TestNode {
@@ -90,6 +92,7 @@ function startNode(
     hideUrl = url,
     nodeUrl = url,
     ready,
+    library = { isUsable: true },
   }: NodeOptions = {},
 ): TestNode {
   const file = path.join(base, name, 'catalog.sqlite')
@@ -110,6 +113,12 @@ function startNode(
     outbox: openOutbox(following),
     layout,
     scan: scans ? scanUntil : undefined,
+    library: {
+      get isUsable() {
+        return library.isUsable
+      },
+      check: async () => library.isUsable,
+    },
     prepare: async () => {
       counts.prepared += 1
       await ready
@@ -368,6 +377,37 @@ const count = {
   date: '2026-01-31',
   sessionId: '1',
 }
+
+describe('a node that cannot read the recordings', () => {
+  it('follows, and scans once it can', async () => {
+    const library = { isUsable: false }
+    const blind = startNode('a', { scans: true, library })
+    expect(await blind.node.current).toBe('following')
+    expect(blind.node.figures()).toMatchObject({ isScanning: false, isLibraryUsable: false })
+    const second = await scanningNode('b')
+    second.writer.apply({ found: [found('alice/2026-01-31/1')], gone: [] })
+    await expectSameLists(second, blind)
+    await second.stop()
+    library.isUsable = true
+    await expect.poll(() => blind.node.figures().isScanning, soon).toBe(true)
+  })
+
+  it('leaves the scan to another node, and follows that', async () => {
+    const library = { isUsable: true }
+    const first = startNode('a', { scans: true, library })
+    expect(await first.node.current).toBe('scanning')
+    const second = startNode('b', { scans: true })
+    expect(await second.node.current).toBe('following')
+    library.isUsable = false
+    await expect.poll(() => second.node.figures().isScanning, soon).toBe(true)
+    second.writer.apply({ found: [found('alice/2026-01-31/1')], gone: [] })
+    await expectSameLists(second, first)
+    await hideShared(second.shared, { streamer: 'alice', date: '', sessionId: '' })
+    await expectSameLists(second, first)
+    await expect.poll(() => listsOf(first), soon).toEqual([])
+    expect(first.problems).toContainEqual({ kind: 'scan-lost' })
+  })
+})
 
 describe('a node that scans', () => {
   it('is one, and another one takes over with the same catalog when it ends', async () => {

@@ -35,6 +35,8 @@ export interface NodeOptions {
   layout: string
   /** Scans the library until the signal aborts or the scan is complete; absent: never scans. */
   scan?: ((signal: AbortSignal) => Scan) | undefined
+  /** Whether this node can read the recordings; default always. It scans only then. */
+  library?: ReadableLibrary
   /**
    * Prepares the database, until that has succeeded once. Never later: the tables may be those of
    * a newer release then, or an operator restores them.
@@ -47,6 +49,14 @@ export interface NodeOptions {
   onProblem: (problem: NodeProblem) => void
   /** From 0 to 1, for pauses; default `Math.random`. */
   random?: () => number
+}
+
+/** Whether this node can read the recordings. */
+export interface ReadableLibrary {
+  /** As of the last seconds. */
+  readonly isUsable: boolean
+  /** Waits for a result, within a time limit. */
+  check(): Promise<boolean>
 }
 
 /** A running scan. */
@@ -67,6 +77,8 @@ export type NodeProblem =
 export interface NodeFigures {
   isDatabaseUp: boolean
   isScanning: boolean
+  /** Whether this node can read the recordings. */
+  isLibraryUsable: boolean
   /** Generations of the shared database that are not applied yet, as of the last contact. */
   lagGenerations: number
   /** Milliseconds since this node was last known to have all changes. */
@@ -131,6 +143,7 @@ export class ClusterNode {
     return {
       isDatabaseUp: !this.#isDown,
       isScanning: this.#scan !== undefined,
+      isLibraryUsable: this.#isLibraryUsable,
       lagGenerations: Math.max(0, generation - (this.#options.replica.state()?.generation ?? 0)),
       lagMs: performance.now() - this.#currentAtMs,
       outbox: this.#options.outbox.count(),
@@ -221,12 +234,12 @@ export class ClusterNode {
       return false
     }
     if (this.#scan !== undefined) {
-      if (library.scanner?.startsWith(this.#claim)) {
-        // The response to a renewal may have been lost.
-        this.#token = library.scanner
-        return this.#publish(library, this.#scan)
-      }
+      const own = library.scanner?.startsWith(this.#claim) ? library.scanner : undefined
+      // The response to a renewal may have been lost.
+      this.#token = own ?? this.#token
+      if (own !== undefined && this.#isLibraryUsable) return this.#publish(library, this.#scan)
       await this.#loseScan()
+      if (own !== undefined) await releaseScan(database, own)
     }
     if (!(await this.#follow(library, signal))) return false
     const isScanning = library.isVacant && (await this.#tryScan(signal))
@@ -247,7 +260,7 @@ export class ClusterNode {
   /** Becomes the scanning node if there is none. */
   async #tryScan(signal: AbortSignal): Promise<boolean> {
     const { database, replica, scan, onProblem } = this.#options
-    if (scan === undefined) return false
+    if (scan === undefined || (await this.#options.library?.check()) === false) return false
     const { identity, epoch } = await readLibrary(database)
     if (replica.state() === undefined) replica.moveTo({ identity, epoch, generation: 0 })
     this.#claim = `${replica.state()?.node} ${randomUUID()} `
@@ -324,6 +337,10 @@ export class ClusterNode {
     return publishOutbox({ database, outbox, token, onUnstorable }, batches)
   }
 
+  get #isLibraryUsable(): boolean {
+    return this.#options.library?.isUsable ?? true
+  }
+
   async #loseScan(): Promise<void> {
     const scan = this.#scan
     this.#scan = undefined
@@ -339,7 +356,7 @@ export class ClusterNode {
     await scan.ended
     const publishRest = async (): Promise<void> => {
       const isOwn = (await this.#renew()) && (await this.#publishOutbox(Infinity))
-      if (isOwn) await releaseScan(this.#options.database, this.#token)
+      if (own !== undefined) await releaseScan(database, own)
     }
     const timeout = new AbortController()
     await Promise.race([

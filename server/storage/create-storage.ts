@@ -5,7 +5,7 @@ import type { FolderThread } from './folder/folder-thread.ts'
 import { createFolderStorage } from './folder/folder-storage.ts'
 import { loadPageCache } from './page-cache.ts'
 import type { StorageLocation } from './storage-location.ts'
-import type { CountedStorage } from './storage.ts'
+import type { LibraryStorage } from './storage.ts'
 
 export interface StorageOptions {
   /** Called for every entry that is ignored for a reason of interest to the operator. */
@@ -20,7 +20,7 @@ export interface StorageOptions {
 export async function createStorage(
   location: StorageLocation,
   { cacheBytes, ...options }: StorageOptions = {},
-): Promise<CountedStorage> {
+): Promise<LibraryStorage> {
   if (location.kind === 'folder') {
     return createFolderStorage(location.path, { ...options, pageCache: await loadPageCache() })
   }
@@ -45,5 +45,5 @@ export async function checkLocation(location: StorageLocation, signal: AbortSign
     return
   }
   const { createS3Storage } = await import('./s3/s3-storage.ts')
-  await (await createS3Storage(location)).checkAccess(signal)
+  await (await createS3Storage(location)).hasContent(signal)
 }

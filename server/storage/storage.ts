@@ -100,7 +100,14 @@ export interface Storage {
   watch(onChange: (folder: string) => void, signal: AbortSignal): Promise<void>
 }
 
-/** A storage that counts its open files. */
-export interface CountedStorage extends Storage {
+/** The storage of a library. */
+export interface LibraryStorage extends Storage {
+  /** Files that are open. */
   readonly openFiles: number
+  /**
+   * Whether anything is in the library; reads as little as possible.
+   *
+   * @throws AppError `failed` or `busy` if it cannot be read
+   */
+  hasContent(signal?: AbortSignal): Promise<boolean>
 }

@@ -3,6 +3,9 @@
 import { withTimeout } from '../../../shared/with-timeout.ts'
 import { Gate } from '../../admission/gate.ts'
 import { createLayout } from '../../catalog/names/layout.ts'
+import { createCatalogWriter } from '../../catalog/store/catalog-writer.ts'
+import { isAppError } from '../../errors.ts'
+import { LibraryProbe } from '../../catalog/scan/library-probe.ts'
 import type { Scanner, ScanProgress } from '../../catalog/scan/scan.ts'
 import type { UnmatchedRecordings } from '../../catalog/scan/unmatched.ts'
 import { InspectionJobs } from '../../jobs/inspection-jobs.ts'
@@ -17,6 +20,7 @@ import { createNodeJobs, INSPECTION_TIMEOUT_MS } from './node-jobs.ts'
 
 export interface NodeParts {
   cluster: Cluster
+  probe: LibraryProbe
   /** Absent: this node never scans. */
   scan: ((signal: AbortSignal) => NodeScan) | undefined
 }
@@ -29,13 +33,31 @@ const DAY_MS = 86_400_000
 /** A node that is not running yet. */
 export function createNode(
   { config, library, logger }: Pick<Serving, 'config' | 'library' | 'logger'>,
-  { cluster, scan }: NodeParts,
+  { cluster, probe, scan }: NodeParts,
 ): ClusterNode {
   return new ClusterNode({
     ...cluster,
+    library: probe,
     layout: createLayout(config.layout, library.name).identity,
     scan,
     onProblem: (problem) => logNodeProblem(logger, problem),
+  })
+}
+
+/** Whether this node can read the recordings. */
+export function createLibraryProbe({
+  library,
+  logger,
+}: Pick<Serving, 'library' | 'logger'>): LibraryProbe {
+  const writer = createCatalogWriter(library.database)
+  return new LibraryProbe({
+    hasContent: async () => library.hasContent(),
+    isExpected: () => writer.countRecordings() > 0,
+    onChange: (problem) => {
+      if (problem === undefined) return logger.info('the recordings can be read again')
+      const message = 'the recordings cannot be read; other nodes scan and inspect them'
+      return logger.warn({ reason: problem.message }, message)
+    },
   })
 }
 
@@ -60,7 +82,7 @@ export function createSharedScanner(
   const gate = new Gate({
     limit: library.inspectionsAtOnce,
     waiting: INSPECTIONS_AT_ONCE,
-    busyMessage: 'too many growing recordings are inspected',
+    busyMessage: 'too many recordings are inspected by this node',
   })
   const scanner = createLibraryScanner({
     config,
@@ -70,12 +92,18 @@ export function createSharedScanner(
     concurrency: INSPECTIONS_AT_ONCE,
     inspectionTimeoutMs: DAY_MS,
     inspect: async (recording, signal) => {
-      if (recording.settlesAtMs <= Date.now()) return jobs.inspect(recording, signal)
-      // A growing recording is inspected again and again: this node then reads only what is new.
       const limit = { timeoutMs: INSPECTION_TIMEOUT_MS, signal }
-      const inspect = async (): Promise<ReturnType<typeof inspectHere>> =>
+      const inspect = async (): ReturnType<typeof inspectHere> =>
         withTimeout(async (attempt) => inspectHere(recording, attempt), limit)
-      return gate.run(inspect, signal)
+      // A growing recording is inspected again and again: this node then reads only what is new.
+      if (recording.settlesAtMs > Date.now()) return gate.run(inspect, signal)
+      try {
+        return await jobs.inspect(recording, signal)
+      } catch (error) {
+        // A node that lacks a part of the library reports the same as one after a deletion.
+        if (!isAppError(error, 'gone')) throw error
+        return gate.run(inspect, signal)
+      }
     },
   })
   return { scanner, exchange: async (signal) => jobs.run(signal) }
@@ -110,16 +138,18 @@ export async function scanOnceInCluster(
       })
     return { firstWalk: walked.promise, ended }
   }
-  const node = createNode(serving, { cluster, scan })
+  const probe = createLibraryProbe(serving)
+  const node = createNode(serving, { cluster, probe, scan })
   const stopping = new AbortController()
   const signal = AbortSignal.any([io.signal, stopping.signal])
   const running = node.run(signal)
   // There may be no other node.
-  const inspecting = createNodeJobs(serving, cluster.queues).run(signal)
+  const inspecting = createNodeJobs(serving, cluster.queues, probe).run(signal)
   try {
     const isScanning = (await Promise.race([node.current, running])) === 'scanning'
     const isDone = isScanning && (await node.published(io.signal))
     if (failures.length > 0) throw failures[0]
+    if (!isScanning && probe.problem !== undefined) throw probe.problem
     io.signal.throwIfAborted()
     return { isDone, unmatched }
   } finally {

@@ -3,11 +3,13 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { withTimeout } from '../../../shared/with-timeout.ts'
+import type { LibraryProbe } from '../../catalog/scan/library-probe.ts'
 import { isAppError } from '../../errors.ts'
 import type { JobQueues, NewJob, QueueFigures, QueueName } from '../../jobs/job-queues.ts'
 import type { InspectionJob, InspectionJobOutcome } from '../../jobs/job-shapes.ts'
 import { parseInspectionJob, parseSession } from '../../jobs/job-shapes.ts'
 import { runJobs } from '../../jobs/run-jobs.ts'
+import type { JobRunnerOptions } from '../../jobs/run-jobs.ts'
 import { inspectIn } from '../scanning.ts'
 import type { Serving } from '../serving.ts'
 
@@ -27,7 +29,8 @@ export interface NodeJobs {
   run(signal: AbortSignal): Promise<void>
 }
 
-export function createNodeJobs(serving: Serving, queues: JobQueues): NodeJobs {
+/** @param probe whether this node can read the recordings */
+export function createNodeJobs(serving: Serving, queues: JobQueues, probe: LibraryProbe): NodeJobs {
   const { library, logger } = serving
   let figures: ReadonlyMap<QueueName, QueueFigures> = new Map()
   const onFailed = (err: unknown): void => logger.warn({ err }, 'a job failed; it is repeated')
@@ -40,7 +43,8 @@ export function createNodeJobs(serving: Serving, queues: JobQueues): NodeJobs {
   return {
     figures: () => figures,
     async run(signal) {
-      const inspect = inspectionWork(serving, queues)
+      const inspect = inspectionWork(serving, queues, probe)
+      const isReady = (): boolean => probe.isReady
       const running = [
         watchFigures(signal),
         runJobs(
@@ -49,6 +53,7 @@ export function createNodeJobs(serving: Serving, queues: JobQueues): NodeJobs {
             queue: 'inspections',
             concurrency: library.inspectionsAtOnce,
             work: inspect,
+            isReady,
             onFailed,
           },
           signal,
@@ -56,13 +61,17 @@ export function createNodeJobs(serving: Serving, queues: JobQueues): NodeJobs {
       ]
       const { artifacts, hasDecoders } = library
       if (artifacts !== undefined && hasDecoders)
-        running.push(runThumbnails(serving, queues, signal))
+        running.push(runThumbnails(serving, { queues, isReady }, signal))
       await Promise.all(running)
     },
   }
 }
 
-function inspectionWork({ library, logger }: Serving, queues: JobQueues): Work {
+function inspectionWork(
+  { library, logger }: Serving,
+  queues: JobQueues,
+  probe: LibraryProbe,
+): Work {
   const inspect = inspectIn(library)
 
   const outcomeOf = async (
@@ -74,7 +83,11 @@ function inspectionWork({ library, logger }: Serving, queues: JobQueues): Work {
       return await withTimeout(async (attempt) => inspect(job, attempt), limit)
     } catch (err) {
       signal.throwIfAborted()
-      if (isAppError(err, 'not_found', 'gone')) return { status: 'gone' }
+      if (isAppError(err, 'not_found', 'gone')) {
+        // Of a library that is missing, nothing is known to be gone: another node runs the job.
+        if (!(await probe.check())) throw err
+        return { status: 'gone' }
+      }
       logger.warn({ err, path: job.path }, 'a recording could not be read; retrying later')
       return { status: 'failed' }
     }
@@ -95,7 +108,7 @@ function inspectionWork({ library, logger }: Serving, queues: JobQueues): Work {
 /** Rendered ahead where all nodes share the images. */
 async function runThumbnails(
   serving: Serving,
-  queues: JobQueues,
+  { queues, isReady }: Required<Pick<JobRunnerOptions, 'isReady'>> & { queues: JobQueues },
   signal: AbortSignal,
 ): Promise<void> {
   // Not loaded on a node that renders nothing.
@@ -115,7 +128,8 @@ async function runThumbnails(
   }
   const onFailed = (err: unknown): void =>
     serving.logger.debug({ err }, 'a thumbnail was not rendered')
-  await runJobs({ queues, queue: 'thumbnails', concurrency: 1, work, onFailed }, signal)
+  const jobs = { queues, queue: 'thumbnails', concurrency: 1, isReady, work, onFailed } as const
+  await runJobs(jobs, signal)
   close()
 }
 

@@ -271,7 +271,8 @@ function startScanning(
  * scanning node finds.
  */
 async function startScanningInCluster(serving: Serving, joined: Cluster): Promise<Scan> {
-  const { createNode, createSharedScanner } = await import('../cluster/cluster-scan.ts')
+  const { createLibraryProbe, createNode, createSharedScanner } =
+    await import('../cluster/cluster-scan.ts')
   const { createNodeJobs, sessionJob } = await import('../cluster/node-jobs.ts')
   const { config, io } = serving
   const failed = Promise.withResolvers<never>()
@@ -290,11 +291,13 @@ async function startScanningInCluster(serving: Serving, joined: Cluster): Promis
     })
     return { firstWalk: started.firstWalk, ended }
   }
+  const probe = createLibraryProbe(serving)
   const node = createNode(serving, {
     cluster: joined,
+    probe,
     scan: config.cluster.jobs ? scan : undefined,
   })
-  const jobs = config.cluster.jobs ? createNodeJobs(serving, joined.queues) : undefined
+  const jobs = config.cluster.jobs ? createNodeJobs(serving, joined.queues, probe) : undefined
   const running = Promise.all([node.run(io.signal), jobs?.run(io.signal)])
   const ended = Promise.race([running.then(() => undefined), failed.promise])
   ended.catch(() => undefined)

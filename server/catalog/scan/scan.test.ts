@@ -381,6 +381,34 @@ describe('failures', () => {
     expect(problems).toMatchObject([{ kind: 'folder', path: 'a' }])
     expect(catalog.listStreamers()).toHaveLength(2)
   })
+
+  test.each(['list', 'watch'] as const)('a %s that hangs ends with the scan', async (hanging) => {
+    put('a/2026-01-01/1.ts')
+    const folder = createFolderStorage(root)
+    const called = Promise.withResolvers<void>()
+    const mount = Promise.withResolvers<void>()
+    const hang = async (): Promise<void> => {
+      called.resolve()
+      await mount.promise
+    }
+    const list: Storage['list'] = async (path, options) => {
+      if (hanging === 'list' && path === 'a') await hang()
+      return folder.list(path, options)
+    }
+    const watch: Storage['watch'] = async (onChange, signal) => {
+      if (hanging === 'watch') await hang()
+      return folder.watch(onChange, signal)
+    }
+    const stopping = new AbortController()
+    const ended = scanner({ storage: storageWith({ list, watch }) }).run(stopping.signal)
+    await called.promise
+    stopping.abort()
+    await ended
+    // What was abandoned writes nothing into the catalog of another scan.
+    mount.resolve()
+    await sleep(20)
+    expect(catalog.listStreamers()).toEqual([])
+  })
 })
 
 test('every hostile name is either listed and found, or ignored', async () => {

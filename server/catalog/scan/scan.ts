@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { AppError } from '../../errors.ts'
+import { limitCalls } from '../../storage/limited-calls.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { CatalogWriter } from '../store/catalog-writer.ts'
 import { Inspector } from './inspector.ts'
@@ -99,6 +100,8 @@ export class Scanner {
   readonly #inspector: Inspector
   readonly #titles: TitleReader | undefined
   readonly #watch: LibraryWatch
+  /** The storage of a walk, whose calls end with its signal. */
+  readonly #storageUntil: (signal: AbortSignal) => Storage
   readonly #firstWalk = Promise.withResolvers<void>()
   #failedFolders: ReadonlySet<string> = new Set()
   #hasTrouble = false
@@ -115,6 +118,7 @@ export class Scanner {
 
   constructor(options: ScannerOptions) {
     this.#options = options
+    this.#storageUntil = limitCalls(options.storage)
     this.#now = options.now ?? Date.now
     this.#pauses = options.pauses ?? DEFAULT_PAUSES
     this.#inspector = new Inspector({
@@ -243,12 +247,13 @@ export class Scanner {
   async #walk(folders: readonly string[], signal: AbortSignal): Promise<void> {
     const { writer } = this.#options
     const failed = new Map<string, unknown>()
-    const options = this.#walkOptions(failed)
+    const storage = this.#storageUntil(signal)
+    const options = { ...this.#walkOptions(failed), storage }
     const isWhole = folders.includes('')
     const unmatched = isWhole ? new UnmatchedCollector() : undefined
     const changes = this.#dueChanges(options, signal)
     await this.#walkEach(folders, { ...options, changes, unmatched }, signal)
-    this.#unmatched = (await unmatched?.finish(options.storage, signal)) ?? this.#unmatched
+    this.#unmatched = (await unmatched?.finish(storage, signal)) ?? this.#unmatched
     this.#reportFailedFolders(failed, isWhole)
     this.#found = writer.countRecordings()
     this.#wasSeen ||= isWhole && this.#found > 0
@@ -287,10 +292,9 @@ export class Scanner {
     }
   }
 
-  #walkOptions(failed: Map<string, unknown>): WalkOptions {
-    const { storage, layout, writer, settleSeconds } = this.#options
+  #walkOptions(failed: Map<string, unknown>): Omit<WalkOptions, 'storage'> {
+    const { layout, writer, settleSeconds } = this.#options
     return {
-      storage,
       layout,
       writer,
       settleMs: Math.round(settleSeconds * 1000),

@@ -1,7 +1,8 @@
 // Third pass of a scan: reads the sidecars of listed recordings for titles in lists, newest first.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAppError } from '../../errors.ts'
+import { AppError, isAppError } from '../../errors.ts'
 import type { CatalogWriter, RecordingTitle, UntitledRecording } from '../store/catalog-writer.ts'
+import { withTimeout } from '../../../shared/with-timeout.ts'
 import { createWakeSignal } from '../../../shared/wake-signal.ts'
 
 /** Reads the sidecars of one recording. Rejects only while storage is unavailable. */
@@ -26,6 +27,7 @@ const BATCH_SIZE = 16
 /** A file that changed after the walk has another signature until the next walk. */
 const RETRY_MS = 5000
 const MAX_SLEEP_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 export class TitleReader {
   readonly #options: TitleReaderOptions
@@ -86,7 +88,9 @@ export class TitleReader {
   async #read(recording: UntitledRecording, signal: AbortSignal) {
     const { id, path, kind, sidecars } = recording
     try {
-      const read = await this.#options.readTitle({ path, kind }, signal)
+      const { readTitle } = this.#options
+      const limit = { timeoutMs: TIMEOUT_MS, reason: noResponse, signal }
+      const read = await withTimeout(async (attempt) => readTitle({ path, kind }, attempt), limit)
       // Otherwise the recording leaves the queue.
       if (read.sidecars !== sidecars) this.#rest(id)
       return { id, ...read }
@@ -102,4 +106,8 @@ export class TitleReader {
   #rest(id: number): void {
     this.#resting.set(id, performance.now() + RETRY_MS)
   }
+}
+
+function noResponse(): AppError {
+  return new AppError('busy', 'the sidecars do not respond')
 }

@@ -171,6 +171,8 @@ class Walk {
       const folder = underWay.size < FOLDERS_AT_ONCE ? this.#open.pop() : undefined
       if (folder) {
         const reading = this.#tryFolder(folder).finally(() => underWay.delete(reading))
+        // Awaited below, unless the walk ends before.
+        reading.catch(() => undefined)
         underWay.add(reading)
       } else if (underWay.size > 0) {
         await Promise.race(underWay)

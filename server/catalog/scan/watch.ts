@@ -2,6 +2,7 @@
 // intervals. A full walk polls for changes in between.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Storage } from '../../storage/storage.ts'
+import { withTimeout } from '../../../shared/with-timeout.ts'
 import { createWakeSignal } from '../../../shared/wake-signal.ts'
 
 /** A batch starts when nothing has changed for this long, */
@@ -10,6 +11,7 @@ const QUIET_MS = 300
 const MAX_WAIT_MS = 1000
 /** More changed folders than this count as a change of the whole library. */
 const MAX_FOLDERS = 1000
+const STOP_MS = 2000
 
 export interface LibraryWatchOptions {
   storage: Storage
@@ -61,10 +63,11 @@ export class LibraryWatch {
     if (!(await Promise.race([isLate, hasBegun]))) this.#hasAllChanged = false
   }
 
-  /** Stops watching; resolves when storage has released its resources. */
+  /** Stops watching; resolves when storage has released its resources, unless that hangs. */
   async stop(): Promise<void> {
     this.#stop.abort()
-    await this.#ended
+    const limit = { timeoutMs: STOP_MS }
+    await withTimeout(async () => this.#ended, limit).catch(() => undefined)
   }
 
   /**

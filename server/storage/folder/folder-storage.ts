@@ -1,6 +1,7 @@
 // Recordings in a local folder. Enforces containment: nothing outside of the folder is listed or
 // opened.
 import { close, constants, lstat, open, readdir, readlink, realpath, stat } from 'node:fs'
+import { opendir } from 'node:fs/promises'
 import type { Dirent, Stats } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -18,13 +19,13 @@ import type { ReadFolder } from './read-folder.ts'
 import { isInside, joinLibraryPath } from './storage-path.ts'
 import type {
   FileStat,
+  LibraryStorage,
   ListOptions,
   OpenFile,
   OpenOptions,
-  Storage,
   StorageEntry,
 } from '../storage.ts'
-import { notFound } from '../visible-path.ts'
+import { isVisibleName, notFound } from '../visible-path.ts'
 import { watchFolder } from './watch-folder.ts'
 
 /** Called for every entry that is ignored for a reason of interest to the operator. */
@@ -76,7 +77,7 @@ export function createFolderStorage(
   return new FolderStorage(root, options)
 }
 
-export class FolderStorage implements Storage {
+export class FolderStorage implements LibraryStorage {
   readonly #root: string
   readonly #onSkipped: OnSkipped
   readonly #pageCache: PageCache | undefined
@@ -141,9 +142,15 @@ export class FolderStorage implements Storage {
     return { ...sortEntries(found), real, realRoot, fileStats: NO_STATS }
   }
 
-  /** Number of files that are open now. */
   get openFiles(): number {
     return this.#openFiles
+  }
+
+  async hasContent(): Promise<boolean> {
+    const { real } = await this.#resolve('')
+    const hasContent = await orAppError(hasVisibleEntry(real))
+    await this.#checkIdentity(real, hasContent ? 1 : 0)
+    return hasContent
   }
 
   async stat(path: string): Promise<FileStat> {
@@ -313,6 +320,11 @@ function isSettled({ ctimeMs }: Stats): boolean {
 /** Identifies a file, also against a later one with the same inode: that has a later ctime. */
 function fileIdentity({ dev, ino, ctimeMs }: Stats): string {
   return `${dev}:${ino}:${ctimeMs}`
+}
+
+async function hasVisibleEntry(folder: string): Promise<boolean> {
+  for await (const { name } of await opendir(folder)) if (isVisibleName(name)) return true
+  return false
 }
 
 interface Listing {

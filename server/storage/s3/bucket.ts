@@ -140,8 +140,9 @@ export class Bucket {
   }
 
   /** Lists one page. @throws AppError as `asAppError` */
-  async checkAccess(prefix: string, signal: AbortSignal): Promise<void> {
-    await this.#listPage({ prefix, delimiter: '/', signal })
+  async hasKeys(prefix: string, signal?: AbortSignal): Promise<boolean> {
+    const { objects, prefixes } = await this.#listPage({ prefix, delimiter: '/', signal })
+    return objects.length + prefixes.length > 0
   }
 
   async #listPage({ prefix, delimiter, from, signal }: ListOptions): Promise<ListPage> {

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { isAppError } from '../../errors.ts'
 import type { S3Location } from '../storage-location.ts'
 import type { FileStat, ListOptions, OpenFile, OpenOptions } from '../storage.ts'
-import type { CountedStorage, StorageEntry } from '../storage.ts'
+import type { LibraryStorage, StorageEntry } from '../storage.ts'
 import { isVisibleName, notFound, splitVisiblePath } from '../visible-path.ts'
 import { BlockCache } from './block-cache.ts'
 import { Bucket, pinListed } from './bucket.ts'
@@ -46,7 +46,7 @@ export async function createS3Storage(
   return new S3Storage(await Bucket.open(location), location.prefix, options)
 }
 
-export class S3Storage implements CountedStorage {
+export class S3Storage implements LibraryStorage {
   readonly #bucket: Bucket
   readonly #prefix: string
   readonly #now: () => number
@@ -68,9 +68,8 @@ export class S3Storage implements CountedStorage {
     return this.#openFiles
   }
 
-  /** @throws AppError `failed` or `busy` if the objects cannot be listed */
-  async checkAccess(signal: AbortSignal): Promise<void> {
-    await this.#bucket.checkAccess(this.#prefix, signal)
+  async hasContent(signal?: AbortSignal): Promise<boolean> {
+    return this.#bucket.hasKeys(this.#prefix, signal)
   }
 
   /** Files always have a stat: it is a part of the listing. */

@@ -1,12 +1,12 @@
 // What every storage has to do, whatever it is: run against a folder and a bucket.
 import { describe, expect, test } from 'vitest'
 import { readExactly } from '../../../server/storage/read-exactly.ts'
-import type { CountedStorage, OpenFile } from '../../../server/storage/storage.ts'
+import type { LibraryStorage, OpenFile } from '../../../server/storage/storage.ts'
 import { soon } from '../patience.ts'
 
 /** An empty storage, and what others write to it. */
 export interface StorageFixture {
-  storage: CountedStorage
+  storage: LibraryStorage
   /** Writes or replaces a file. */
   put: (path: string, content: string) => Promise<void>
   remove: (path: string) => Promise<void>
@@ -171,12 +171,12 @@ export function describeStorage(create: () => Promise<StorageFixture>): void {
   })
 }
 
-async function expectMissing(storage: CountedStorage, path: string): Promise<void> {
+async function expectMissing(storage: LibraryStorage, path: string): Promise<void> {
   await expect(storage.stat(path), path).rejects.toMatchObject({ code: 'not_found' })
   await expect(storage.open(path), path).rejects.toMatchObject({ code: 'not_found' })
 }
 
-async function readText(storage: CountedStorage, path: string): Promise<string> {
+async function readText(storage: LibraryStorage, path: string): Promise<string> {
   const file = await storage.open(path)
   try {
     return await readAll(file)
