@@ -19,7 +19,7 @@ import {
   readHiddenPage,
 } from './shared-hidden.ts'
 import type { SharedHiddenName } from './shared-hidden.ts'
-import { publishRecordings, readChanges } from './shared-recordings.ts'
+import { pruneDeletions, publishRecordings, readChanges } from './shared-recordings.ts'
 import type { SharedRecording } from './shared-recordings.ts'
 
 let postgres: StartedPostgres
@@ -114,6 +114,27 @@ describe('published recordings', () => {
       gone: [{ folder: 'alice/2026-01-31', name: '0-1.mp4' }],
       upTo: 7,
     })
+  })
+
+  it('are recorded as deleted for a day, and pruned in steps', async () => {
+    await claimScan(database, 'a')
+    await publishRecordings(database, 'a', { present: [recordingOf('here')], gone: [] })
+    await queryOnce(
+      url,
+      `INSERT INTO aftercast.recordings
+       SELECT (jsonb_populate_record(here, jsonb_build_object('name', number,
+         'generation', 10 + number, 'removed_at', now() - interval '2 days'))).*
+       FROM aftercast.recordings AS here, generate_series(1, 5001) AS number`,
+    )
+    const left = `SELECT count(*)::int AS left FROM aftercast.recordings`
+    expect(await pruneDeletions(database, 'b')).toBe(false)
+    expect(await queryOnce(url, left)).toEqual([{ left: 5002 }])
+    expect(await pruneDeletions(database, 'a')).toBe(true)
+    expect(await queryOnce(url, left)).toEqual([{ left: 2 }])
+    expect((await readLibrary(database)).completeSince).toBeGreaterThanOrEqual(5010)
+    expect(await pruneDeletions(database, 'a')).toBe(false)
+    expect(await queryOnce(url, left)).toEqual([{ left: 1 }])
+    expect((await readLibrary(database)).completeSince).toBe(5011)
   })
 
   it('are refused from a process whose claim another one has taken', async () => {

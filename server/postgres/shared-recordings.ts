@@ -194,13 +194,18 @@ export async function readByPath(
 /** Deletions that are older than this are no longer recorded. */
 const RECORD_DELETIONS = sql.raw(`interval '1 day'`)
 
-/** Ends the record of old deletions, of recordings and hidden names. */
-export async function pruneDeletions(database: SharedDatabase, token: string): Promise<void> {
-  await sql`
+/** Bounds how long the row of the library is locked. */
+const PRUNED_ROWS = 5000
+
+/** Ends the record of old deletions, also of hidden names. Returns whether some are left. */
+export async function pruneDeletions(database: SharedDatabase, token: string): Promise<boolean> {
+  const { rows } = await sql`
     WITH claimed AS (SELECT id FROM aftercast.library WHERE scanner = ${token} FOR UPDATE),
     recordings AS (
-      DELETE FROM aftercast.recordings USING claimed
-      WHERE removed_at < clock_timestamp() - ${RECORD_DELETIONS} RETURNING generation),
+      DELETE FROM aftercast.recordings USING claimed WHERE recordings.ctid = ANY (ARRAY(
+        SELECT ctid FROM aftercast.recordings
+        WHERE removed_at < clock_timestamp() - ${RECORD_DELETIONS}
+        ORDER BY removed_at LIMIT ${PRUNED_ROWS})) RETURNING generation),
     hidden AS (
       DELETE FROM aftercast.hidden USING claimed
       WHERE removed_at < clock_timestamp() - ${RECORD_DELETIONS} RETURNING generation),
@@ -208,7 +213,10 @@ export async function pruneDeletions(database: SharedDatabase, token: string): P
       SELECT max(generation) AS generation
       FROM (SELECT generation FROM recordings UNION ALL SELECT generation FROM hidden) AS pruned)
     UPDATE aftercast.library SET complete_since = greatest(complete_since, last.generation)
-    FROM last WHERE last.generation IS NOT NULL`.execute(database)
+    FROM last WHERE last.generation IS NOT NULL
+    RETURNING (SELECT count(*) FROM recordings)::int AS pruned`.execute(database)
+  const pruned = z.object({ pruned: z.int() }).optional().parse(rows[0])?.pruned
+  return pruned === PRUNED_ROWS
 }
 
 function parseRows(rows: readonly unknown[]): Omit<SharedChanges, 'upTo'> {

@@ -314,7 +314,7 @@ export class ClusterNode {
     }
     if (performance.now() - this.#prunedAtMs > PRUNE_EVERY_MS) {
       this.#prunedAtMs = performance.now()
-      await pruneDeletions(database, this.#token)
+      if (await pruneDeletions(database, this.#token)) this.#prunedAtMs = -Infinity
     }
     return outbox.count() === 0
   }
