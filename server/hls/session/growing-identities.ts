@@ -118,7 +118,7 @@ export class GrowingIdentities {
   ): Promise<GrowthDecision<GrowingIdentity | undefined> & { isValid: boolean }> {
     const { mark, stat, form, isGrowing, isListedAsGrowing } = state
     if (known === undefined && !isListedAsGrowing) return { value: undefined, isValid: false }
-    const isValid = await this.#isValid(reference, known, state)
+    const isValid = known !== undefined && (await this.#isValid(reference, known, state))
     if (!isValid && !isListedAsGrowing) return { value: undefined, isValid }
     const continued = isValid ? known : undefined
     const generation = continued?.generation ?? (known?.generation ?? -1) + 1
@@ -143,13 +143,13 @@ export class GrowingIdentities {
    */
   async #isValid(
     { path }: GrowingReference,
-    known: GrowthRecord | undefined,
+    known: GrowthRecord,
     { mark, stat, form }: GrowingState,
   ): Promise<boolean> {
     const file = await this.#storage.open(path)
     try {
       if (!(await hasBytes(file, mark.tail))) throw outdated()
-      if (known?.startHash !== mark.start.hash || known.form !== form) return false
+      if (known.startHash !== mark.start.hash || known.form !== form) return false
       const { finished, tail } = known
       if (finished === undefined || continues({ ...stat, path }, finished)) {
         return tail.hash === mark.tail.hash || (await hasBytes(file, tail))
