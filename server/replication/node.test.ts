@@ -402,7 +402,7 @@ describe('a node that cannot read the recordings', () => {
     await expect.poll(() => second.node.figures().isScanning, soon).toBe(true)
     second.writer.apply({ found: [found('alice/2026-01-31/1')], gone: [] })
     await expectSameLists(second, first)
-    await hideShared(second.shared, { streamer: 'alice', date: '', sessionId: '' })
+    await addHidden(second.shared, [{ streamer: 'alice', date: '', sessionId: '' }])
     await expectSameLists(second, first)
     await expect.poll(() => listsOf(first), soon).toEqual([])
     expect(first.problems).toContainEqual({ kind: 'scan-lost' })

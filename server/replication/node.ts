@@ -356,7 +356,7 @@ export class ClusterNode {
     await scan.ended
     const publishRest = async (): Promise<void> => {
       const isOwn = (await this.#renew()) && (await this.#publishOutbox(Infinity))
-      if (own !== undefined) await releaseScan(database, own)
+      if (isOwn) await releaseScan(this.#options.database, this.#token)
     }
     const timeout = new AbortController()
     await Promise.race([
