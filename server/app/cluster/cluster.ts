@@ -94,12 +94,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
       throw error
     })
     const hideDatabase = openSharedDatabase(url, () => undefined, HIDE_LIMITS)
-    const counts = {
-      database,
-      open: () => openCounts(config),
-      onDropped: (rows: number) =>
-        logger.warn({ rows }, 'counters that the database cannot store were dropped'),
-    }
+    const counts = countsOf(database, options)
     return {
       database,
       hideDatabase,
@@ -140,6 +135,16 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
     local.close()
     throw error
   }
+}
+
+/** The counters of this node that are not in the shared database yet. */
+function countsOf(
+  database: SharedDatabase,
+  { config, logger }: ClusterOptions,
+): Parameters<typeof mergeOnce>[0] {
+  const onDropped = (rows: number): void =>
+    logger.warn({ rows }, 'counters that the database cannot store were dropped')
+  return { database, open: () => openCounts(config), onDropped }
 }
 
 async function closeShared(
