@@ -3,11 +3,11 @@ import path from 'node:path'
 import { defineConfig } from 'oxlint'
 
 /** The failures and problems that the program distinguishes. */
-const known = 'errors.ts problem.ts'
+const known = 'base/errors.ts base/problem.ts'
 /** Types and values of an index and of a reader, for every container. */
 const mediaTypes = 'media/media-index.ts media/media-reader.ts media/sample-run.ts'
 /** What the reader of a container may import. */
-const container = `${known} config storage ${mediaTypes} media/codec media/timeline`
+const container = `${known} base/config storage/recordings ${mediaTypes} media/codec media/timeline`
 
 /** What the subfolders of a container may import: also its source and its limits. */
 const mp4 = withOwnFiles('mp4')
@@ -21,23 +21,25 @@ const matroskaFolders = ['elements', 'tracks', 'scan', 'segment']
 
 /**
  * The layers of server/, lowest first. A folder may import itself, the entries of its row, and
- * shared/; an entry is a folder (the files directly in it) or one file. Only app composes, only
- * main.ts and process.ts use `process`.
+ * shared/; an entry is a folder (the files directly in it) or one file, and `a/{b,c}` is two
+ * entries. Only app composes, only main.ts and app/process.ts use `process`.
  */
 const serverRows: Record<string, string> = {
-  config: 'errors.ts',
-  admission: 'errors.ts',
-  log: 'config',
-  'storage/folder': 'errors.ts storage',
-  'storage/s3': 'errors.ts storage',
-  storage: 'errors.ts config storage/folder storage/s3',
-  artifacts: 'errors.ts admission storage storage/s3',
-  catalog: `${known} config storage`,
-  'catalog/names': 'errors.ts config storage',
-  'catalog/store': `${known} config storage catalog catalog/names`,
-  'catalog/scan': 'errors.ts config storage catalog catalog/names catalog/store',
-  'media/codec': `errors.ts ${mediaTypes}`,
-  'media/timeline': `errors.ts ${mediaTypes}`,
+  'base/config': 'base/errors.ts',
+  'base/admission': 'base/errors.ts',
+  'base/log': 'base/config',
+  'storage/recordings/folder': 'base/errors.ts storage/recordings',
+  'storage/recordings/s3': 'base/errors.ts storage/recordings',
+  'storage/recordings': 'base/{errors.ts,config} storage/{recordings/folder,recordings/s3}',
+  'storage/artifacts': 'base/{errors.ts,admission} storage/{recordings,recordings/s3}',
+  'library/catalog': `${known} base/config storage/recordings`,
+  'library/catalog/names': 'base/{errors.ts,config} storage/recordings',
+  'library/catalog/store':
+    `${known} base/config storage/recordings ` + 'library/{catalog,catalog/names}',
+  'library/catalog/scan':
+    'base/{errors.ts,config} storage/recordings library/{catalog,catalog/names,catalog/store}',
+  'media/codec': `base/errors.ts ${mediaTypes}`,
+  'media/timeline': `base/errors.ts ${mediaTypes}`,
   'media/mp4/boxes': mp4,
   'media/mp4/sample-entries': `${mp4} media/mp4/boxes`,
   'media/mp4/sample-tables': `${mp4} media/mp4/boxes`,
@@ -56,56 +58,71 @@ const serverRows: Record<string, string> = {
   'media/ts/scan': `${container} media/ts/packets media/ts/ts-source.ts`,
   'media/ts/segment': `${container} media/ts/packets media/ts/ts-source.ts`,
   'media/ts': `${container} media/ts/packets media/ts/scan media/ts/segment`,
-  'media/recorded': `${known} storage`,
-  media: `${known} config storage media/mp4 media/fmp4 media/matroska media/flv media/ts`,
-  'media/index': `${known} config artifacts storage media media/codec media/recorded`,
-  'decoder-child': 'errors.ts admission',
-  audio: `errors.ts ${mediaTypes} decoder-child`,
-  delivery: 'errors.ts config admission storage media/media-reader.ts',
-  'hls/fmp4': `errors.ts ${mediaTypes} media/codec`,
-  'hls/playlist': 'errors.ts media media/codec delivery',
-  'hls/segment':
-    'errors.ts config admission artifacts storage media media/codec media/index audio delivery ' +
-    'hls/fmp4 hls/playlist',
-  'hls/session':
-    `${known} config artifacts storage catalog catalog/names media media/index media/recorded ` +
-    'delivery hls/fmp4 hls/playlist hls/segment',
-  metadata: 'errors.ts admission storage catalog/names',
-  thumbnails: `errors.ts config admission artifacts ${mediaTypes} decoder-child`,
-  storyboards: `errors.ts admission artifacts ${mediaTypes} thumbnails`,
-  'http/responses': 'errors.ts problem-text.ts',
-  'http/connections': 'http/responses',
-  'http/site': 'errors.ts',
-  'http/pages':
-    'errors.ts admission catalog metadata purge http/responses http/site http/admitted.ts ' +
-    'http/session-parameters.ts',
-  'http/crawlers': 'errors.ts catalog purge http/responses http/site http/session-parameters.ts',
-  purge: 'errors.ts catalog catalog/store',
-  postgres: 'errors.ts',
-  jobs: `${known} catalog/scan catalog/store postgres`,
-  http:
-    'errors.ts config admission storage catalog delivery hls/playlist hls/session metadata ' +
-    'thumbnails storyboards purge http/responses http/connections http/site http/pages ' +
-    'http/crawlers',
-  'page-assets': 'errors.ts storage',
-  demo: 'errors.ts config media/codec',
-  'ads/house': 'errors.ts config',
-  ads: 'errors.ts config ads/house',
-  analytics: 'errors.ts config admission',
-  operator: 'errors.ts problem-text.ts analytics catalog/store',
-  replication: 'errors.ts catalog catalog/store analytics postgres page-assets',
+  'media/recorded': `${known} storage/recordings`,
+  media:
+    `${known} base/config storage/recordings media/mp4 media/fmp4 media/matroska media/flv ` +
+    'media/ts',
+  'media/index':
+    `${known} base/config storage/{artifacts,recordings} ` + 'media media/codec media/recorded',
+  'decode/child': 'base/{errors.ts,admission}',
+  'decode/audio': `base/errors.ts ${mediaTypes} decode/child`,
+  'stream/delivery': 'base/{errors.ts,config,admission} storage/recordings media/media-reader.ts',
+  'stream/hls/fmp4': `base/errors.ts ${mediaTypes} media/codec`,
+  'stream/hls/playlist': 'base/errors.ts media media/codec stream/delivery',
+  'stream/hls/segment':
+    'base/{errors.ts,config,admission} storage/{artifacts,recordings} media media/codec ' +
+    'media/index decode/audio stream/{delivery,hls/fmp4,hls/playlist}',
+  'stream/hls/session':
+    `${known} base/config storage/{artifacts,recordings} library/{catalog,catalog/names} media ` +
+    'media/index media/recorded stream/{delivery,hls/fmp4,hls/playlist,hls/segment}',
+  'library/metadata': 'base/{errors.ts,admission} storage/recordings library/catalog/names',
+  'decode/thumbnails':
+    'base/{errors.ts,config,admission} storage/artifacts ' + `${mediaTypes} decode/child`,
+  'decode/storyboards':
+    'base/{errors.ts,admission} storage/artifacts ' + `${mediaTypes} decode/thumbnails`,
+  'site/http/responses': 'base/{errors.ts,problem-text.ts}',
+  'site/http/connections': 'site/http/responses',
+  'site/http/site': 'base/errors.ts',
+  'site/http/pages':
+    'base/{errors.ts,admission} library/{catalog,metadata} ' +
+    'site/{purge,http/responses,http/site,http/admitted.ts,http/session-parameters.ts}',
+  'site/http/crawlers':
+    'base/errors.ts library/catalog ' +
+    'site/{purge,http/responses,http/site,http/session-parameters.ts}',
+  'site/purge': 'base/errors.ts library/{catalog,catalog/store}',
+  'cluster/postgres': 'base/errors.ts',
+  'cluster/jobs': `${known} library/{catalog/scan,catalog/store} cluster/postgres`,
+  'site/http':
+    'base/{errors.ts,config,admission} storage/recordings library/{catalog,metadata} ' +
+    'stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} ' +
+    'site/{purge,http/responses,http/connections,http/site,http/pages,http/crawlers}',
+  'site/page-assets': 'base/errors.ts storage/recordings',
+  demo: 'base/{errors.ts,config} media/codec',
+  'site/ads/house': 'base/{errors.ts,config}',
+  'site/ads': 'base/{errors.ts,config} site/ads/house',
+  'site/analytics': 'base/{errors.ts,config,admission}',
+  'site/operator': 'base/{errors.ts,problem-text.ts} site/analytics library/catalog/store',
+  'cluster/replication':
+    'base/errors.ts library/{catalog,catalog/store} site/{analytics,page-assets} ' +
+    'cluster/postgres',
 }
 
 function withOwnFiles(name: string): string {
   return `${container} media/${name}/${name}-source.ts media/${name}/${name}-limits.ts`
 }
 
+/** `a/{b,c}` as `a/b` and `a/c`. */
+function expandBraces(entry: string): string[] {
+  const { before = entry, names } = /^(?<before>.*)\{(?<names>.*)\}$/.exec(entry)?.groups ?? {}
+  return names === undefined ? [before] : names.split(',').map((name) => before + name)
+}
+
 const serverLayers = Object.entries(serverRows).map(
-  ([folder, row]) => [folder, row.split(' ')] as const,
+  ([folder, row]) => [folder, row.split(' ').flatMap(expandBraces)] as const,
 )
 
 /** app composes everything. */
-const everyLayer = ['errors.ts', 'problem.ts', 'problem-text.ts', ...Object.keys(serverRows)]
+const everyLayer = ['base', ...Object.keys(serverRows)]
 
 const webPages = ['streamers', 'sessions', 'player']
 /** Files that compose the pages; folders in web/ do not import them. */
@@ -126,7 +143,7 @@ const noWindingPaths: ImportPattern = {
 }
 const noProcess: ImportPattern = {
   regex: '^(node:)?process$',
-  message: 'Only server/process.ts touches process; pass its values as arguments.',
+  message: 'Only server/app/process.ts touches process; pass its values as arguments.',
 }
 const noNode: ImportPattern = {
   regex: '^node:',
@@ -190,6 +207,7 @@ export default defineConfig({
       },
     },
     { files: ['server/*/**'], rules: importRule([noProcess, unnamedFolder, unnamedSubfolder]) },
+    serverFolder('base', []),
     ...serverLayers.map(([folder, allowed]) => serverFolder(folder, allowed)),
     serverFolder('app', [...everyLayer, 'app/cluster']),
     serverFolder('app/cluster', [...everyLayer, 'app']),
@@ -207,7 +225,7 @@ export default defineConfig({
     },
     { files: ['**/*.tsx'], rules: { 'max-lines-per-function': ['error', functionLines(100)] } },
     {
-      files: [...childFiles, 'server/main.ts', 'server/process.ts'],
+      files: [...childFiles, 'server/main.ts', 'server/app/process.ts'],
       rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' },
     },
     {
@@ -251,37 +269,32 @@ function relativePattern(folder: string, target: string): string {
   return target.endsWith('.ts') ? specifier : `${specifier}/*`
 }
 
-/** Rules for files directly in server/: errors and problems at the bottom, programs at the top. */
+/** Rules for single files: errors and problems at the bottom, programs at the top. */
 function serverPrograms() {
   const outside = allowOnly('..', ['shared'], 'server/ imports nothing outside but shared/.')
+  const file = (name: string, near: readonly string[], above: readonly string[] = []) => {
+    const list = [...near, ...above].join(', ') || 'nothing'
+    const message = `server/${name} may import only shared/ and: ${list}.`
+    const own = { group: ['./**', ...near.map((target) => `!./${target}`)], message }
+    const others = ['../../shared/*', ...above.map((target) => `../${target}`)]
+    const up = { group: ['../**', ...others.map((target) => `!${target}`)], message }
+    return { files: [`server/${name}`], rules: serverImports([noProcess, own, up]) }
+  }
+  const mainOnly = allowOnly('.', ['app/process.ts'], 'main.ts imports only app/process.ts.')
   const nothing = allowOnly(
     '.',
     [],
     'A new file of server/ itself needs a rule in oxlint.config.ts.',
   )
-  const problemOnly = allowOnly('.', ['problem.ts'], 'This file may import only problem.ts.')
-  const cliOnly = allowOnly('.', ['errors.ts', 'config'], 'cli.ts imports only config and errors.')
-  const programOnly = allowOnly(
-    '.',
-    ['app/*', 'app/commands', 'cli.ts', 'config', 'errors.ts'],
-    'program.ts starts app and imports only cli, config and errors.',
-  )
-  const processOnly = allowOnly(
-    '.',
-    ['app/*', 'log', 'program.ts'],
-    'process.ts imports only program, app and log.',
-  )
-  const mainOnly = allowOnly('.', ['process.ts'], 'main.ts imports only process.ts.')
   return [
     { files: ['server/*'], rules: serverImports([noProcess, nothing, outside]) },
-    {
-      files: ['server/errors.ts', 'server/problem-text.ts'],
-      rules: serverImports([noProcess, problemOnly, outside]),
-    },
-    { files: ['server/cli.ts'], rules: serverImports([noProcess, cliOnly, outside]) },
-    { files: ['server/program.ts'], rules: serverImports([noProcess, programOnly, outside]) },
-    { files: ['server/process.ts'], rules: serverImports([processOnly, outside]) },
     { files: ['server/main.ts'], rules: serverImports([mainOnly, outside]) },
+    file('base/problem.ts', []),
+    file('base/errors.ts', ['problem.ts']),
+    file('base/problem-text.ts', ['problem.ts']),
+    file('app/cli.ts', [], ['base/errors.ts', 'base/config/*']),
+    file('app/program.ts', ['*', 'commands/*'], ['base/errors.ts', 'base/config/*']),
+    file('app/process.ts', ['*'], ['base/log/*']),
   ]
 }
 

@@ -26,17 +26,14 @@ const LONGEST = [
 const EXCLUDED = [
   ...(findCeph() === undefined
     ? [
-        'server/storage/s3/s3-storage.test.ts',
-        'server/artifacts/artifact-stores.test.ts',
+        'server/storage/recordings/s3/s3-storage.test.ts',
+        'server/storage/artifacts/artifact-stores.test.ts',
         'test/{artifacts,object-storage}.test.ts',
         'test/cluster-{equality,failures}.test.ts',
       ]
     : []),
   ...(findPostgres() === undefined || findPgBouncer() === undefined
-    ? [
-        'server/{jobs,postgres,replication}/*.test.ts',
-        'test/{cluster,cluster-*,migrate-to-database}.test.ts',
-      ]
+    ? ['server/cluster/*/*.test.ts', 'test/{cluster,cluster-*,migrate-to-database}.test.ts']
     : []),
 ]
 

@@ -34,13 +34,13 @@ describe('findProblems', () => {
   })
 
   it('finds a file without an introduction', () => {
-    expect(problemsOf('server/hls/plan.ts', 'export const a = 1\n')).toHaveLength(1)
+    expect(problemsOf('server/stream/hls/plan.ts', 'export const a = 1\n')).toHaveLength(1)
     expect(problemsOf('server/main.ts', '#!/usr/bin/env node\n// The program.\n')).toEqual([])
   })
 
   it('finds a name that fits any file', () => {
-    expect(problemsOf('server/http/utils.ts', '// Odds.\n')).toHaveLength(1)
-    expect(problemsOf('server/http/time-helpers.ts', '// Ends.\n')).toHaveLength(1)
+    expect(problemsOf('server/site/http/utils.ts', '// Odds.\n')).toHaveLength(1)
+    expect(problemsOf('server/site/http/time-helpers.ts', '// Ends.\n')).toHaveLength(1)
     expect(problemsOf('web/ui/commonplace.ts', '// Fine.\n')).toEqual([])
   })
 
@@ -53,12 +53,12 @@ describe('findProblems', () => {
 
   it('finds dialect in comments and messages, and lines that are too wide', () => {
     const text = "// Plan.\nthrow new Error('the file is damaged')\n// It tells more.\n"
-    expect(problemsOf('server/hls/plan.ts', text)).toEqual([
-      expect.stringMatching(/^server\/hls\/plan\.ts:2: "damaged": write corrupt/),
-      expect.stringMatching(/^server\/hls\/plan\.ts:3: "tells": write report/),
+    expect(problemsOf('server/stream/hls/plan.ts', text)).toEqual([
+      expect.stringMatching(/^server\/stream\/hls\/plan\.ts:2: "damaged": write corrupt/),
+      expect.stringMatching(/^server\/stream\/hls\/plan\.ts:3: "tells": write report/),
     ])
-    expect(problemsOf('server/hls/plan.ts', `// ${'x'.repeat(98)}\n`)).toEqual([
-      'server/hls/plan.ts:1: 101 columns; at most 100',
+    expect(problemsOf('server/stream/hls/plan.ts', `// ${'x'.repeat(98)}\n`)).toEqual([
+      'server/stream/hls/plan.ts:1: 101 columns; at most 100',
     ])
   })
 

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { listConfigOptions, type ConfigOption } from '../server/config/options.ts'
+import { listConfigOptions, type ConfigOption } from '../server/base/config/options.ts'
 
 const root = path.dirname(import.meta.dirname)
 const begin = '<!-- configuration: written by scripts/config-tables.ts -->'

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const MAX_COLUMNS = 100
-const generated = /^server\/ads\/creatives\//
+const generated = /^server\/site\/ads\/creatives\//
 
 /** A pattern of the dialect and what to write instead. A space matches any white space. */
 type Rule = readonly [pattern: RegExp, instead: string]

@@ -17,7 +17,7 @@ import { formatBanner } from './house-banner.ts'
 import { banners, films, type Film } from './house-ads.ts'
 
 const root = path.dirname(import.meta.dirname)
-const folder = path.join(root, 'server/ads/creatives')
+const folder = path.join(root, 'server/site/ads/creatives')
 const width = 960
 const height = 540
 const framesPerSecond = 25

@@ -7,7 +7,7 @@ const supportedNode = 24
 
 const found = process.versions.node
 if (Number.parseInt(found, 10) >= supportedNode) {
-  void import('./process.ts')
+  void import('./app/process.ts')
 } else {
   process.stderr.write(`aftercast: Node ${supportedNode} or newer is required, not ${found}\n`)
   process.exitCode = 2

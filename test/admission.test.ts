@@ -16,7 +16,7 @@ import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, makeSmallRecording } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
-/** More than twice as many as are rendered and wait (`server/admission/limits.ts`). */
+/** More than twice as many as are rendered and wait (`server/base/admission/limits.ts`). */
 const THUMBNAILS = 130
 const STORYBOARDS = 70
 /** Images that are requested again, once there is room. */

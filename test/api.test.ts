@@ -456,7 +456,7 @@ describe('errors', () => {
       const text = JSON.stringify(headers) + body.toString()
       expect(text).not.toContain(library.folder)
       expect(text).not.toMatch(
-        /node_modules|fastify|\bat \S+:\d+|\.ts:\d|server\/http|\b0\.1\.0\b/i,
+        /node_modules|fastify|\bat \S+:\d+|\.ts:\d|server\/site|\b0\.1\.0\b/i,
       )
       expect(headers.server).toBeUndefined()
       expect(headers['x-powered-by']).toBeUndefined()

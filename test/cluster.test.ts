@@ -16,8 +16,8 @@ import {
   streamersApiPath,
   thumbnailApiPath,
 } from '../shared/paths.ts'
-import { addRelease, listReleases } from '../server/postgres/shared-assets.ts'
-import { openSharedDatabase } from '../server/postgres/shared-database.ts'
+import { addRelease, listReleases } from '../server/cluster/postgres/shared-assets.ts'
+import { openSharedDatabase } from '../server/cluster/postgres/shared-database.ts'
 import { findFreePort } from './support/servers/free-port.ts'
 import { fetchPlaylist } from './support/servers/hls-client.ts'
 import { sharedPostgres, startPostgres } from './support/servers/postgres.ts'

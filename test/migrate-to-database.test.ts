@@ -1,7 +1,7 @@
 // `aftercast migrate`: what an operator has hidden and what visitors did goes to a shared database.
 import path from 'node:path'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { openActivityStore } from '../server/analytics/activity-store.ts'
+import { openActivityStore } from '../server/site/analytics/activity-store.ts'
 import { queryOnce, sharedPostgres } from './support/servers/postgres.ts'
 import { runInProcess } from './support/servers/run-program.ts'
 import type { ProgramOutcome } from './support/servers/run-program.ts'

@@ -10,7 +10,7 @@ import {
   sessionsApiPath,
   streamersApiPath,
 } from '../shared/paths.ts'
-import { BLOCK_BYTES } from '../server/storage/s3/block-cache.ts'
+import { BLOCK_BYTES } from '../server/storage/recordings/s3/block-cache.ts'
 import { splitPackets } from './support/make/split-packets.ts'
 import {
   formatRecordedPlaylist,

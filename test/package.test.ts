@@ -120,7 +120,7 @@ it('contains the built program, the built page and nothing of the sources', () =
   )
   const expected = [
     /^dist\/(?:server|shared|web)\//,
-    /^server\/ads\//,
+    /^server\/site\/ads\//,
     /^docs\/(?!\.)/,
     /^[A-Z]+(?:\.md)?$/,
     /^package\.json$/,

@@ -2,14 +2,14 @@
 // shown, also with leading frames of open GOPs and at forced splits of growing recordings.
 import { readdir, readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { isAppError } from '../server/errors.ts'
+import { isAppError } from '../server/base/errors.ts'
 import { createMediaReaders } from '../server/media/readers.ts'
 import {
   longestGrowingSeconds,
   planGrowingSegments,
   planSegments,
-} from '../server/hls/playlist/segment-plan.ts'
-import type { PlannedSegment } from '../server/hls/playlist/segment-plan.ts'
+} from '../server/stream/hls/playlist/segment-plan.ts'
+import type { PlannedSegment } from '../server/stream/hls/playlist/segment-plan.ts'
 import { bytesFile } from './support/bytes-file.ts'
 import { encodeVideo } from './support/make/encode-video.ts'
 import { writeVideo } from './support/make/write-video.ts'

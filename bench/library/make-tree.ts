@@ -13,8 +13,8 @@ import path from 'node:path'
 import { inspectRecording } from '../../server/media/index/inspect-recording.ts'
 import { createMediaReaders } from '../../server/media/readers.ts'
 import { IndexFiles } from '../../server/media/index/index-files.ts'
-import { createFolderStorage } from '../../server/storage/folder/folder-storage.ts'
-import { fileStat } from '../../server/storage/folder/open-file.ts'
+import { createFolderStorage } from '../../server/storage/recordings/folder/folder-storage.ts'
+import { fileStat } from '../../server/storage/recordings/folder/open-file.ts'
 
 /** How large a made library is: every streamer has as many dates, every date as many files. */
 export interface TreeSize {

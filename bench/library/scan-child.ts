@@ -1,9 +1,9 @@
 // One process of `npm run bench -- scan`: scans a library once and reports the cost.
 import { createLibraryScanner } from '../../server/app/scanning.ts'
-import { openLineOutput } from '../../server/log/line-output.ts'
-import { createLog } from '../../server/log/logger.ts'
+import { openLineOutput } from '../../server/base/log/line-output.ts'
+import { createLog } from '../../server/base/log/logger.ts'
 import { openLibrary } from '../../server/app/library.ts'
-import { loadConfig } from '../../server/config/load-config.ts'
+import { loadConfig } from '../../server/base/config/load-config.ts'
 import { readPeakMebibytes, readProcessSeconds } from '../machine.ts'
 
 export interface ScanOrder {

@@ -3,8 +3,8 @@
 import path from 'node:path'
 import { serialize } from 'node:v8'
 import { createMediaReaders } from '../../server/media/readers.ts'
-import { createFolderStorage } from '../../server/storage/folder/folder-storage.ts'
-import { loadPageCache } from '../../server/storage/page-cache.ts'
+import { createFolderStorage } from '../../server/storage/recordings/folder/folder-storage.ts'
+import { loadPageCache } from '../../server/storage/recordings/page-cache.ts'
 import { readPeakMebibytes } from '../machine.ts'
 
 export interface IndexReport {

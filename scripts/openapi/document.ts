@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document of the HTTP API: operations.ts with the schemas of the wire shapes.
 import { z } from 'zod'
-import { unplayableReasonSchema } from '../../server/problem.ts'
-import type { OembedResponse } from '../../server/http/pages/oembed.ts'
+import { unplayableReasonSchema } from '../../server/base/problem.ts'
+import type { OembedResponse } from '../../server/site/http/pages/oembed.ts'
 import type { PublicConfig } from '../../shared/contract.ts'
 import { loadContractSchemas } from './contract-schemas.ts'
 import { errors, headers, operations } from './operations.ts'
@@ -18,7 +18,7 @@ interface OpenApiDocument {
 
 type Json = Record<string, unknown>
 
-/** Longest name in a URL (server/http/session-parameters.ts). */
+/** Longest name in a URL (server/site/http/session-parameters.ts). */
 const MAX_NAME_LENGTH = 1024
 /** Every call may fail so. */
 const ALWAYS: ErrorStatus[] = [500, 503]

@@ -1,6 +1,6 @@
 // The calls of the HTTP API: parameters, responses and errors of each. Paths are those of the
 // routes; docs/behaviour.md, section 6, describes the calls in sentences.
-import { promoPatterns } from '../../server/ads/house/promo-paths.ts'
+import { promoPatterns } from '../../server/site/ads/house/promo-paths.ts'
 import { outsidePatterns, pathPatterns } from '../../shared/paths.ts'
 import type { Schema } from './schema-shape.ts'
 

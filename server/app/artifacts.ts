@@ -1,12 +1,12 @@
 // Opens what nodes share of the artifacts: at the configured location, or nothing.
 import cluster from 'node:cluster'
 import type { Logger } from 'pino'
-import { checkArtifacts, openArtifacts } from '../artifacts/open-artifacts.ts'
-import { SharedArtifacts } from '../artifacts/shared-artifacts.ts'
-import type { Config } from '../config/load-config.ts'
-import { AppError } from '../errors.ts'
-import { containsLocation, parseLocation } from '../storage/storage-location.ts'
-import type { StorageLocation } from '../storage/storage-location.ts'
+import { checkArtifacts, openArtifacts } from '../storage/artifacts/open-artifacts.ts'
+import { SharedArtifacts } from '../storage/artifacts/shared-artifacts.ts'
+import type { Config } from '../base/config/load-config.ts'
+import { AppError } from '../base/errors.ts'
+import { containsLocation, parseLocation } from '../storage/recordings/storage-location.ts'
+import type { StorageLocation } from '../storage/recordings/storage-location.ts'
 import type { Io } from './io.ts'
 import { requireAccess } from './require-access.ts'
 

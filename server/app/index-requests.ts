@@ -2,7 +2,7 @@
 // same recording.
 import type { Worker } from 'node:cluster'
 import { z } from 'zod'
-import { currentClient, MAX_KEY_LENGTH, runForClient } from '../admission/client.ts'
+import { currentClient, MAX_KEY_LENGTH, runForClient } from '../base/admission/client.ts'
 import type { IndexStoreOptions } from '../media/index/index-store.ts'
 import type { Library } from './library.ts'
 

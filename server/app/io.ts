@@ -1,5 +1,5 @@
 // The process's environment as main passes it in: output and cancellation.
-import type { LineOutput } from '../log/line-output.ts'
+import type { LineOutput } from '../base/log/line-output.ts'
 
 export interface Io {
   /** Writes one line of a command's result. Waits for a terminal. */

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Config } from '../config/load-config.ts'
-import { AssetFolder, readRelease } from '../page-assets/asset-folder.ts'
-import type { Release } from '../page-assets/asset-folder.ts'
+import type { Config } from '../base/config/load-config.ts'
+import { AssetFolder, readRelease } from '../site/page-assets/asset-folder.ts'
+import type { Release } from '../site/page-assets/asset-folder.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import type { Serving } from './serving.ts'
 

@@ -1,8 +1,8 @@
 // What an operator reads where a folder or store of the configuration cannot be used.
 import { tmpdir } from 'node:os'
 import { expect, it } from 'vitest'
-import { AppError } from '../errors.ts'
-import { asAppError } from '../storage/s3/store-error.ts'
+import { AppError } from '../base/errors.ts'
+import { asAppError } from '../storage/recordings/s3/store-error.ts'
 import type { Io } from './io.ts'
 import { requireAccess } from './require-access.ts'
 

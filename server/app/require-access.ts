@@ -1,8 +1,8 @@
 // Access to what a key of the configuration names, before anything else starts.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { AppError, codeOf, isAppError } from '../errors.ts'
-import type { UnplayableError } from '../errors.ts'
+import { AppError, codeOf, isAppError } from '../base/errors.ts'
+import type { UnplayableError } from '../base/errors.ts'
 import type { Io } from './io.ts'
 import { CATALOG_FILE } from './library.ts'
 

@@ -1,6 +1,6 @@
 // Shows a scan's progress: a bar on a terminal, a few lines of the log elsewhere.
 import { Presets, SingleBar } from 'cli-progress'
-import type { ScanProgress } from '../catalog/scan/scan.ts'
+import type { ScanProgress } from '../library/catalog/scan/scan.ts'
 import type { Io } from './io.ts'
 
 const LINE_INTERVAL_MS = 10_000

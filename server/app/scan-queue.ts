@@ -1,5 +1,5 @@
 // Tracks how many recordings wait for their index, and for how long the queue has not been empty.
-import type { ScanProgress } from '../catalog/scan/scan.ts'
+import type { ScanProgress } from '../library/catalog/scan/scan.ts'
 
 /** The queue at one moment. */
 export interface ScanQueue {

@@ -1,14 +1,14 @@
 // Creates the scanner, and logs its progress and problems.
 import type { Logger } from 'pino'
-import { setLocation } from '../catalog/store/catalog-origin.ts'
-import { createCatalogWriter } from '../catalog/store/catalog-writer.ts'
-import { createLayout } from '../catalog/names/layout.ts'
-import { createScanner } from '../catalog/scan/scan.ts'
-import type { Scanner, ScannerOptions, ScanProblem } from '../catalog/scan/scan.ts'
-import type { Inspection } from '../catalog/store/inspection-result.ts'
-import type { Config } from '../config/load-config.ts'
-import { AppError, codeOf, reasonOf } from '../errors.ts'
-import type { InspectedSource } from '../hls/session/session-inspection.ts'
+import { setLocation } from '../library/catalog/store/catalog-origin.ts'
+import { createCatalogWriter } from '../library/catalog/store/catalog-writer.ts'
+import { createLayout } from '../library/catalog/names/layout.ts'
+import { createScanner } from '../library/catalog/scan/scan.ts'
+import type { Scanner, ScannerOptions, ScanProblem } from '../library/catalog/scan/scan.ts'
+import type { Inspection } from '../library/catalog/store/inspection-result.ts'
+import type { Config } from '../base/config/load-config.ts'
+import { AppError, codeOf, reasonOf } from '../base/errors.ts'
+import type { InspectedSource } from '../stream/hls/session/session-inspection.ts'
 import type { Library } from './library.ts'
 
 export interface ScanningOptions extends Pick<

@@ -1,11 +1,11 @@
 // Thumbnails and storyboards of an open library: their sources, caches and decoder.
 import { join } from 'node:path'
-import { ThumbnailSources } from '../http/thumbnail-sources.ts'
-import { Storyboards } from '../storyboards/storyboards.ts'
-import { createDecoder } from '../thumbnails/decoder.ts'
-import type { Decoder } from '../thumbnails/decoder.ts'
-import { createThumbnails } from '../thumbnails/thumbnails.ts'
-import type { Thumbnails } from '../thumbnails/thumbnails.ts'
+import { ThumbnailSources } from '../site/http/thumbnail-sources.ts'
+import { Storyboards } from '../decode/storyboards/storyboards.ts'
+import { createDecoder } from '../decode/thumbnails/decoder.ts'
+import type { Decoder } from '../decode/thumbnails/decoder.ts'
+import { createThumbnails } from '../decode/thumbnails/thumbnails.ts'
+import type { Thumbnails } from '../decode/thumbnails/thumbnails.ts'
 import type { Serving } from './serving.ts'
 
 export interface OpenThumbnails {

@@ -3,8 +3,8 @@
 import type { Logger } from 'pino'
 import { countOf } from '../../shared/count-of.ts'
 import { printable } from '../../shared/printable.ts'
-import { findFittingLayout } from '../catalog/names/fitting-layout.ts'
-import type { UnmatchedRecordings } from '../catalog/scan/unmatched.ts'
+import { findFittingLayout } from '../library/catalog/names/fitting-layout.ts'
+import type { UnmatchedRecordings } from '../library/catalog/scan/unmatched.ts'
 
 export interface UnmatchedNote {
   text: string

@@ -8,7 +8,7 @@ import { readdir, readFile, rename, rm, mkdir, writeFile } from 'node:fs/promise
 import { availableParallelism } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { AppError } from '../errors.ts'
+import { AppError } from '../base/errors.ts'
 import { DEMO_PLAN } from './demo-plan.ts'
 import type { DemoStreamer } from './demo-plan.ts'
 

@@ -1,6 +1,6 @@
 // What an index stores about a recording: its tracks, and the points where a segment may start.
-import { AppError } from '../errors.ts'
-import type { Limitation } from '../problem.ts'
+import { AppError } from '../base/errors.ts'
+import type { Limitation } from '../base/problem.ts'
 import type { FlvSource } from './flv/flv-source.ts'
 import type { Fmp4Source } from './fmp4/fmp4-source.ts'
 import type { MatroskaSource } from './matroska/matroska-source.ts'

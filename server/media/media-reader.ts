@@ -1,6 +1,6 @@
 // The interface of a container reader. A reader is stateless; its only side effect is to read the
 // file it gets.
-import type { OpenFile } from '../storage/storage.ts'
+import type { OpenFile } from '../storage/recordings/storage.ts'
 import type { SplitPointRange, KeyFrame, MediaIndex } from './media-index.ts'
 
 /** A part of a response body: bytes from memory, or a byte range of the recording. */

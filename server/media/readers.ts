@@ -1,6 +1,6 @@
 // Chooses the reader of a recording by its first bytes, never by its file name.
-import { UnplayableError } from '../errors.ts'
-import type { OpenFile } from '../storage/storage.ts'
+import { UnplayableError } from '../base/errors.ts'
+import type { OpenFile } from '../storage/recordings/storage.ts'
 import type { MediaIndex, MediaSource } from './media-index.ts'
 import type { MediaReader } from './media-reader.ts'
 import { createFlvReader } from './flv/flv-reader.ts'

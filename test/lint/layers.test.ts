@@ -23,16 +23,18 @@ const columnFiles = [
   'media/fmp4/fmp4-source',
   'media/matroska/matroska-source',
   'media/ts/ts-source',
-  'http/admitted',
-  'http/session-parameters',
+  'site/http/admitted',
+  'site/http/session-parameters',
 ]
 
 /** Programs, above every folder of server/. */
-const programs = ['program', 'process', 'main']
+const programs = ['app/program', 'app/process', 'main']
+const known = ['base/problem', 'base/problem-text', 'base/errors']
 /** Names below that are files; all others are folders. */
-const files = ['problem', 'problem-text', 'errors', ...programs, ...columnFiles]
+const files = [...known, ...programs, ...columnFiles]
 
-const container = 'errors problem config storage media/media-index media/codec media/timeline'
+const container =
+  'base/{errors,problem,config} storage/recordings media/{media-index,codec,timeline}'
 const mp4Parts = 'media/mp4/boxes media/mp4/sample-entries media/mp4/sample-tables'
 const mp4 = `media/mp4 media/mp4/mp4-source ${mp4Parts} media/mp4/index`
 const mkvSource = 'media/matroska/matroska-source'
@@ -45,80 +47,80 @@ const readers = ['mp4', 'fmp4', 'matroska', 'ts']
   .join(' ')
 
 /**
- * Each row: a folder or program of server/, and all that it may import besides itself and shared/;
- * `*` is every folder but those with `!`.
+ * Each row: a folder or file of server/, and all that it may import besides itself and shared/;
+ * `*` is every folder but those with `!`, and `a/{b,c}` is `a/b` and `a/c`.
  */
 const serverRows = `
-  problem
-  errors             problem
-  problem-text       problem
-  config             errors
-  admission          errors
-  log                config
-  storage            errors config storage/folder storage/s3
-  storage/folder     errors storage
-  storage/s3         errors storage
-  artifacts          errors admission storage storage/s3
-  catalog            errors problem config storage
-  catalog/names      errors config storage
-  catalog/store      errors problem config storage catalog catalog/names
-  catalog/scan       errors config storage catalog catalog/names catalog/store
-  media/codec        errors media/media-index
-  media/timeline     errors media/media-index
-  media/mp4/boxes    ${container} media/mp4/mp4-source
-  media/mp4/sample-entries ${container} media/mp4/mp4-source media/mp4/boxes
-  media/mp4/sample-tables  ${container} media/mp4/mp4-source media/mp4/boxes
-  media/mp4/index    ${container} media/mp4/mp4-source ${mp4Parts}
-  media/mp4          ${container} ${mp4Parts} media/mp4/index
-  media/fmp4/fragments ${container} ${mp4} media/fmp4/fmp4-source
-  media/fmp4/scan    ${container} ${mp4} media/fmp4/fmp4-source media/fmp4/fragments
-  media/fmp4         ${container} ${mp4} media/fmp4/fragments media/fmp4/scan
-  media/matroska/elements ${container} ${mkvSource}
-  media/matroska/tracks   ${container} ${mkvSource} media/matroska/elements
-  media/matroska/scan     ${container} ${mkvSource} media/matroska/elements media/matroska/tracks
-  media/matroska/segment  ${container} ${mkvSource} media/matroska/elements media/matroska/scan
-  media/matroska     ${container} ${matroskaFolders}
-  media/flv          ${container}
-  media/ts/packets   ${container}
-  media/ts/scan      ${container} media/ts/packets ${tsSource}
-  media/ts/segment   ${container} media/ts/packets ${tsSource}
-  media/ts           ${container} media/ts/packets media/ts/scan media/ts/segment
-  media/recorded     errors problem storage
-  media              errors problem config storage media/flv ${readers}
-  media/index        errors problem config artifacts storage media/media-index media/readers media/codec media/recorded
-  decoder-child      errors admission
-  audio              errors media/media-index decoder-child
-  delivery           errors config admission storage
-  hls/fmp4           errors media/media-index media/codec
-  hls/playlist       errors media/media-index media/readers media/codec delivery
-  hls/segment        errors config admission artifacts storage media/media-index media/readers media/codec media/index audio delivery hls/fmp4 hls/playlist
-  hls/session        errors problem config artifacts storage catalog catalog/names media/media-index media/readers media/index media/recorded delivery hls/fmp4 hls/playlist hls/segment
-  metadata           errors admission storage catalog/names
-  thumbnails         errors config admission artifacts media/media-index decoder-child
-  storyboards        errors admission artifacts media/media-index thumbnails
-  http/responses     errors problem-text
-  http/connections   http/responses
-  http/site          errors
-  http/pages         errors admission catalog metadata purge http/responses http/site http/admitted http/session-parameters
-  http/crawlers      errors catalog purge http/responses http/site http/session-parameters
-  purge              errors catalog catalog/store
-  postgres           errors
-  jobs               errors problem catalog/scan catalog/store postgres
-  http               errors config admission storage catalog delivery hls/playlist hls/session metadata thumbnails storyboards purge http/responses http/connections http/site http/pages http/crawlers
-  page-assets        errors storage
-  demo               errors config media/codec
-  ads/house          errors config
-  ads                errors config ads/house
-  analytics          errors config admission
-  operator           errors problem-text analytics catalog/store
-  replication        errors catalog catalog/store analytics postgres page-assets
-  app                * !app/commands !app/operator
-  app/cluster        * !app/commands !app/operator
-  app/operator       * !app/commands
-  app/commands       *
-  program            errors config app app/commands
-  process            app log program
-  main               process
+  base/problem
+  base/errors               base/problem
+  base/problem-text         base/problem
+  base/config               base/errors
+  base/admission            base/errors
+  base/log                  base/config
+  storage/recordings        base/{errors,config} storage/{recordings/folder,recordings/s3}
+  storage/recordings/folder base/errors storage/recordings
+  storage/recordings/s3     base/errors storage/recordings
+  storage/artifacts         base/{errors,admission} storage/{recordings,recordings/s3}
+  library/catalog           base/{errors,problem,config} storage/recordings
+  library/catalog/names     base/{errors,config} storage/recordings
+  library/catalog/store     base/{errors,problem,config} storage/recordings library/{catalog,catalog/names}
+  library/catalog/scan      base/{errors,config} storage/recordings library/{catalog,catalog/names,catalog/store}
+  media/codec               base/errors media/media-index
+  media/timeline            base/errors media/media-index
+  media/mp4/boxes           ${container} media/mp4/mp4-source
+  media/mp4/sample-entries  ${container} media/mp4/mp4-source media/mp4/boxes
+  media/mp4/sample-tables   ${container} media/mp4/mp4-source media/mp4/boxes
+  media/mp4/index           ${container} media/mp4/mp4-source ${mp4Parts}
+  media/mp4                 ${container} ${mp4Parts} media/mp4/index
+  media/fmp4/fragments      ${container} ${mp4} media/fmp4/fmp4-source
+  media/fmp4/scan           ${container} ${mp4} media/fmp4/fmp4-source media/fmp4/fragments
+  media/fmp4                ${container} ${mp4} media/fmp4/fragments media/fmp4/scan
+  media/matroska/elements   ${container} ${mkvSource}
+  media/matroska/tracks     ${container} ${mkvSource} media/matroska/elements
+  media/matroska/scan       ${container} ${mkvSource} media/matroska/elements media/matroska/tracks
+  media/matroska/segment    ${container} ${mkvSource} media/matroska/elements media/matroska/scan
+  media/matroska            ${container} ${matroskaFolders}
+  media/flv                 ${container}
+  media/ts/packets          ${container}
+  media/ts/scan             ${container} media/ts/packets ${tsSource}
+  media/ts/segment          ${container} media/ts/packets ${tsSource}
+  media/ts                  ${container} media/ts/packets media/ts/scan media/ts/segment
+  media/recorded            base/{errors,problem} storage/recordings
+  media                     base/{errors,problem,config} storage/recordings media/flv ${readers}
+  media/index               base/{errors,problem,config} storage/{artifacts,recordings} media/media-index media/readers media/codec media/recorded
+  decode/child              base/{errors,admission}
+  decode/audio              base/errors media/media-index decode/child
+  stream/delivery           base/{errors,config,admission} storage/recordings
+  stream/hls/fmp4           base/errors media/media-index media/codec
+  stream/hls/playlist       base/errors media/media-index media/readers media/codec stream/delivery
+  stream/hls/segment        base/{errors,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/codec media/index decode/audio stream/{delivery,hls/fmp4,hls/playlist}
+  stream/hls/session        base/{errors,problem,config} storage/{artifacts,recordings} library/{catalog,catalog/names} media/media-index media/readers media/index media/recorded stream/{delivery,hls/fmp4,hls/playlist,hls/segment}
+  library/metadata          base/{errors,admission} storage/recordings library/catalog/names
+  decode/thumbnails         base/{errors,config,admission} storage/artifacts media/media-index decode/child
+  decode/storyboards        base/{errors,admission} storage/artifacts media/media-index decode/thumbnails
+  site/http/responses       base/{errors,problem-text}
+  site/http/connections     site/http/responses
+  site/http/site            base/errors
+  site/http/pages           base/{errors,admission} library/{catalog,metadata} site/{purge,http/responses,http/site,http/admitted,http/session-parameters}
+  site/http/crawlers        base/errors library/catalog site/{purge,http/responses,http/site,http/session-parameters}
+  site/purge                base/errors library/{catalog,catalog/store}
+  cluster/postgres          base/errors
+  cluster/jobs              base/{errors,problem} library/{catalog/scan,catalog/store} cluster/postgres
+  site/http                 base/{errors,config,admission} storage/recordings library/{catalog,metadata} stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} site/{purge,http/responses,http/connections,http/site,http/pages,http/crawlers}
+  site/page-assets          base/errors storage/recordings
+  demo                      base/{errors,config} media/codec
+  site/ads/house            base/{errors,config}
+  site/ads                  base/{errors,config} site/ads/house
+  site/analytics            base/{errors,config,admission}
+  site/operator             base/{errors,problem-text} site/analytics library/catalog/store
+  cluster/replication       base/errors library/{catalog,catalog/store} site/{analytics,page-assets} cluster/postgres
+  app                       * !app/commands !app/operator
+  app/cluster               * !app/commands !app/operator
+  app/operator              * !app/commands
+  app/commands              *
+  app/program               base/{errors,config} app app/commands
+  app/process               app base/log app/program
+  main                      app/process
 `
 
 const groups: Record<string, Plant[]> = {
@@ -159,7 +161,7 @@ function serverPlants(): Record<string, Plant[]> {
   const rows = serverRows
     .trim()
     .split('\n')
-    .map((row) => row.trim().split(/\s+/))
+    .map((row) => row.trim().split(/\s+/).flatMap(expandBraces))
   const names = rows.map(([from = '']) => from)
   const columns = [...names, ...columnFiles]
   const layers = rows.map(([from = '', ...allowed]) => {
@@ -175,6 +177,12 @@ function serverPlants(): Record<string, Plant[]> {
   return Object.fromEntries(layers)
 }
 
+/** `a/{b,c}` as `a/b` and `a/c`. */
+function expandBraces(entry: string): string[] {
+  const [, before = '', names] = /^(.*)\{(.*)\}$/.exec(entry) ?? []
+  return names === undefined ? [entry] : names.split(',').map((name) => before + name)
+}
+
 /** Whether a column is a file directly in the row's folder. */
 function isInside(to: string, from: string): boolean {
   return isFile(to) && path.posix.dirname(to) === from
@@ -185,13 +193,14 @@ function serverPair(from: string, to: string, expected: 'allowed' | 'forbidden')
   const verdict = expected === 'allowed' ? {} : { caughtBy: importRule }
   const target = isFile(to) ? `${to}.ts` : `${to}/${path.posix.basename(to)}.ts`
   const name = to.replaceAll('/', '-')
-  // Programs and errors.ts are single files: each pair has a copy of the tree.
-  if (isFile(from)) {
-    const code = valueImport(`./${target}`)
-    return [{ file: `${from}-${name}/server/${from}.ts`, code, ...verdict }]
-  }
-  const relative = path.posix.relative(from, target)
+  const folderOf = isFile(from) ? path.posix.dirname(from) : from
+  const relative = path.posix.relative(folderOf, target)
   const specifier = relative.startsWith('.') ? relative : `./${relative}`
+  // Each pair of a single file has a copy of the tree.
+  if (isFile(from)) {
+    const tree = `${from.replaceAll('/', '-')}-${name}`
+    return [{ file: `${tree}/server/${from}.ts`, code: valueImport(specifier), ...verdict }]
+  }
   const folder = `server/${from}`
   return [
     { file: `${folder}/to-${name}.ts`, code: valueImport(specifier), ...verdict },
@@ -210,14 +219,14 @@ function webPlants(): Plant[] {
   const fromParts = ['ui', 'api', 'ads'].flatMap((from) => [
     caughtImport(`web/${from}/to-page.ts`, '../player/player-page.tsx'),
     caughtImport(`web/${from}/to-routes.ts`, '../routes.tsx'),
-    caughtImport(`web/${from}/to-server.ts`, '../../server/errors.ts'),
+    caughtImport(`web/${from}/to-server.ts`, '../../server/base/errors.ts'),
     caughtImport(`web/${from}/to-node.ts`, 'node:path'),
     { file: `web/${from}/to-shared.ts`, code: valueImport('../../shared/paths.ts') },
   ])
   return [
     ...betweenPages,
     ...fromParts,
-    caughtImport('web/to-server.ts', '../server/errors.ts'),
+    caughtImport('web/to-server.ts', '../server/base/errors.ts'),
     caughtImport('web/to-node.ts', 'node:path'),
     caughtImport('web/to-zod.ts', 'zod'),
     { file: 'web/to-contract.ts', code: valueImport('../shared/contract.ts') },
@@ -226,7 +235,7 @@ function webPlants(): Plant[] {
     { file: 'web/player/inner/to-own.ts', code: valueImport('../play-session.ts') },
     { file: 'web/player/inner/to-ui.ts', code: valueImport('../../ui/card.tsx') },
     caughtImport('web/player/inner/to-page.ts', '../../sessions/sessions-page.tsx'),
-    caughtImport('web/player/inner/to-server.ts', '../../../server/errors.ts'),
+    caughtImport('web/player/inner/to-server.ts', '../../../server/base/errors.ts'),
     { file: 'web/player/inner/to-shared.ts', code: valueImport('../../../shared/paths.ts') },
     { file: 'web/to-page.ts', code: valueImport('./player/player-page.tsx') },
   ]
@@ -234,7 +243,7 @@ function webPlants(): Plant[] {
 
 function sharedPlants(): Plant[] {
   return [
-    caughtImport('shared/to-server.ts', '../server/errors.ts'),
+    caughtImport('shared/to-server.ts', '../server/base/errors.ts'),
     caughtImport('shared/to-web.ts', '../web/main.tsx'),
     caughtImport('shared/to-node.ts', 'node:path'),
     caughtImport('shared/to-zod.ts', 'zod'),
@@ -247,34 +256,44 @@ function processPlants(): Plant[] {
   const globalPid = 'export const a = globalThis.process.pid\n'
   return [
     caughtBy('eslint(no-restricted-globals)', 'server/app/commands/serve.ts', pid),
-    caughtBy('eslint(no-restricted-properties)', 'server/http/global.ts', globalPid),
-    caughtImport('server/hls/to-process.ts', 'node:process'),
+    caughtBy('eslint(no-restricted-properties)', 'server/site/http/global.ts', globalPid),
+    caughtImport('server/stream/hls/to-process.ts', 'node:process'),
     { file: 'server/main.ts', code: pid },
-    { file: 'server/process.ts', code: pid },
-    { file: 'server/thumbnails/some-child.ts', code: pid },
+    { file: 'server/app/process.ts', code: pid },
+    { file: 'server/decode/thumbnails/some-child.ts', code: pid },
     { file: 'server/media/mp4/some-worker.ts', code: pid },
-    caughtImport('server/thumbnails/other-child.ts', '../hls/playlist.ts'),
-    { file: 'server/http/some.test.ts', code: pid },
+    caughtImport('server/decode/thumbnails/other-child.ts', '../../stream/hls/playlist.ts'),
+    { file: 'server/site/http/some.test.ts', code: pid },
   ]
 }
 
 function pathPlants(): Plant[] {
   return [
-    caughtImport('server/storage/winding.ts', '../media/../http/routes.ts'),
-    caughtImport('server/storage/winding-own.ts', './../http/routes.ts'),
-    caughtImport('server/storage/to-web.ts', '../../web/main.tsx'),
-    caughtImport('server/storage/to-test.ts', '../../test/support/media.ts'),
-    caughtImport('server/storage/inner/own.ts', '../storage.ts'),
-    caughtImport('server/storage/inner/deep/own.ts', '../../storage.ts'),
-    caughtImport('server/hls/to-session.ts', './session/session.ts'),
-    caughtImport('server/storage/to-inner.ts', './inner/own.ts'),
-    caughtImport('server/unnamed.ts', './errors.ts'),
-    caughtImport('server/unnamed/to-errors.ts', '../errors.ts'),
-    caughtBy('import(extensions)', 'server/storage/no-extension.ts', valueImport('./storage')),
-    { file: 'server/storage/to-shared.ts', code: valueImport('../../shared/paths.ts') },
+    caughtImport('server/storage/recordings/winding.ts', '../../media/../http/routes.ts'),
+    caughtImport('server/storage/recordings/winding-own.ts', './../http/routes.ts'),
+    caughtImport('server/storage/recordings/to-web.ts', '../../../web/main.tsx'),
+    caughtImport('server/storage/recordings/to-test.ts', '../../../test/support/media.ts'),
+    caughtImport('server/storage/recordings/inner/own.ts', '../storage.ts'),
+    caughtImport('server/storage/recordings/inner/deep/own.ts', '../../storage.ts'),
+    caughtImport('server/stream/hls/to-session.ts', './session/session.ts'),
+    caughtImport('server/storage/recordings/to-inner.ts', './inner/own.ts'),
+    caughtImport('server/unnamed.ts', './base/errors.ts'),
+    caughtImport('server/unnamed/to-errors.ts', '../base/errors.ts'),
+    caughtBy(
+      'import(extensions)',
+      'server/storage/recordings/no-extension.ts',
+      valueImport('./storage'),
+    ),
+    {
+      file: 'server/storage/recordings/to-shared.ts',
+      code: valueImport('../../../shared/paths.ts'),
+    },
     { file: 'server/media/ts/scan/to-shared.ts', code: valueImport('../../../../shared/paths.ts') },
-    { file: 'server/storage/to-own.ts', code: valueImport('./storage.ts') },
-    { file: 'server/storage/to-own.test.ts', code: valueImport('../../test/support/media.ts') },
+    { file: 'server/storage/recordings/to-own.ts', code: valueImport('./storage.ts') },
+    {
+      file: 'server/storage/recordings/to-own.test.ts',
+      code: valueImport('../../../test/support/media.ts'),
+    },
   ]
 }
 
@@ -283,14 +302,22 @@ function stylePlants(): Plant[] {
   const fourParams = 'export function f(a: 1, b: 2, c: 3, d: 4) {\n  return [a, b, c, d]\n}\n'
   const focused = "import { it } from 'vitest'\n\nit.only('runs alone', () => {})\n"
   return [
-    caughtBy('unicorn(filename-case)', 'server/hls/CamelCase.ts', valueImport('./a.ts')),
-    caughtBy('typescript(consistent-type-imports)', 'server/hls/import-type.ts', importType),
-    caughtBy('import(no-default-export)', 'server/hls/default.ts', 'export default 1\n'),
-    caughtBy('oxc(no-barrel-file)', 'server/hls/barrel.ts', "export * from './playlist.ts'\n"),
-    caughtBy('typescript(no-explicit-any)', 'server/hls/any.ts', 'export const a: any = 1\n'),
-    caughtBy('eslint(max-lines)', 'server/hls/long.ts', 'export {}\n'.repeat(401)),
-    caughtBy('eslint(max-params)', 'server/hls/params.ts', fourParams),
-    caughtBy('vitest(no-focused-tests)', 'server/hls/focused.test.ts', focused),
+    caughtBy('unicorn(filename-case)', 'server/stream/hls/CamelCase.ts', valueImport('./a.ts')),
+    caughtBy('typescript(consistent-type-imports)', 'server/stream/hls/import-type.ts', importType),
+    caughtBy('import(no-default-export)', 'server/stream/hls/default.ts', 'export default 1\n'),
+    caughtBy(
+      'oxc(no-barrel-file)',
+      'server/stream/hls/barrel.ts',
+      "export * from './playlist.ts'\n",
+    ),
+    caughtBy(
+      'typescript(no-explicit-any)',
+      'server/stream/hls/any.ts',
+      'export const a: any = 1\n',
+    ),
+    caughtBy('eslint(max-lines)', 'server/stream/hls/long.ts', 'export {}\n'.repeat(401)),
+    caughtBy('eslint(max-params)', 'server/stream/hls/params.ts', fourParams),
+    caughtBy('vitest(no-focused-tests)', 'server/stream/hls/focused.test.ts', focused),
   ]
 }
 

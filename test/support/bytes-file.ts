@@ -1,7 +1,7 @@
 // Open files for tests: bytes in memory, and files on disk.
 import { open } from 'node:fs/promises'
-import { fileStat } from '../../server/storage/folder/open-file.ts'
-import type { OpenFile } from '../../server/storage/storage.ts'
+import { fileStat } from '../../server/storage/recordings/folder/open-file.ts'
+import type { OpenFile } from '../../server/storage/recordings/storage.ts'
 
 /** Bytes as an open file. A larger `sizeBytes` adds zeros after them. */
 export function bytesFile(bytes: Uint8Array, sizeBytes: number = bytes.length): OpenFile {

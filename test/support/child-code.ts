@@ -1,7 +1,7 @@
 // Code of children in tests, which speak the messages of decoder processes.
 
 const pipe = JSON.stringify(
-  new URL('../../server/decoder-child/message-pipe.ts', import.meta.url).href,
+  new URL('../../server/decode/child/message-pipe.ts', import.meta.url).href,
 )
 
 /** A program that runs `onJob`, in which `job` and `send` are defined, for each job. */

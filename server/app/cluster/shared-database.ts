@@ -1,10 +1,10 @@
 // Connects a command to the shared database, or fails with one line that names the key.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError } from '../../errors.ts'
-import { describeProblem } from '../../postgres/connection-problem.ts'
-import { migrateSharedDatabase } from '../../postgres/migrations.ts'
-import { openSharedDatabase } from '../../postgres/shared-database.ts'
-import type { SharedDatabase } from '../../postgres/shared-database.ts'
+import { AppError } from '../../base/errors.ts'
+import { describeProblem } from '../../cluster/postgres/connection-problem.ts'
+import { migrateSharedDatabase } from '../../cluster/postgres/migrations.ts'
+import { openSharedDatabase } from '../../cluster/postgres/shared-database.ts'
+import type { SharedDatabase } from '../../cluster/postgres/shared-database.ts'
 
 /** A server that starts at the same time may take a moment. With timeouts, 13 s at most. */
 const PATIENCE_MS = 8000

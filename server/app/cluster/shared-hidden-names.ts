@@ -1,9 +1,9 @@
 // The hidden names of the shared database, for the commands that change them.
-import { datesBefore } from '../../catalog/store/hide-log.ts'
-import type { HideLogEntry } from '../../catalog/store/hide-log.ts'
-import { nameOf, rowOf } from '../../catalog/store/hidden.ts'
-import type { HiddenName } from '../../catalog/store/hidden.ts'
-import type { SharedDatabase } from '../../postgres/shared-database.ts'
+import { datesBefore } from '../../library/catalog/store/hide-log.ts'
+import type { HideLogEntry } from '../../library/catalog/store/hide-log.ts'
+import { nameOf, rowOf } from '../../library/catalog/store/hidden.ts'
+import type { HiddenName } from '../../library/catalog/store/hidden.ts'
+import type { SharedDatabase } from '../../cluster/postgres/shared-database.ts'
 import {
   changeHidden,
   isPublished,
@@ -13,8 +13,8 @@ import {
   listPublishedOf,
   listSharedHidden,
   summariseSharedHidden,
-} from '../../postgres/shared-hidden.ts'
-import type { SharedHiddenName, SharedHiddenSummary } from '../../postgres/shared-hidden.ts'
+} from '../../cluster/postgres/shared-hidden.ts'
+import type { SharedHiddenName, SharedHiddenSummary } from '../../cluster/postgres/shared-hidden.ts'
 
 /** @param now milliseconds since 1970 */
 export function sharedHiddenNames(database: SharedDatabase, now: () => number) {

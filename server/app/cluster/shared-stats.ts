@@ -1,13 +1,13 @@
 // The statistics of all nodes, from the counters in the shared database.
-import { rangeOf, statsQueries } from '../../analytics/activity-stats.ts'
+import { rangeOf, statsQueries } from '../../site/analytics/activity-stats.ts'
 import type {
   ActivityStats,
   StatsQuery,
   StatsSpan,
   TopSessions,
-} from '../../analytics/activity-stats.ts'
-import { queryCounts } from '../../postgres/shared-counts.ts'
-import type { SharedDatabase } from '../../postgres/shared-database.ts'
+} from '../../site/analytics/activity-stats.ts'
+import { queryCounts } from '../../cluster/postgres/shared-counts.ts'
+import type { SharedDatabase } from '../../cluster/postgres/shared-database.ts'
 
 export async function readSharedStats(
   database: SharedDatabase,

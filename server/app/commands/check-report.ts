@@ -1,8 +1,8 @@
 // The report of `aftercast check`: its JSON document, and its format as a table. Pure.
 import type { SessionReference } from '../../../shared/paths.ts'
-import type { ProblemText } from '../../problem-text.ts'
-import type { Problem } from '../../problem.ts'
-import { formatDuration } from '../../catalog/names/format-duration.ts'
+import type { ProblemText } from '../../base/problem-text.ts'
+import type { Problem } from '../../base/problem.ts'
+import { formatDuration } from '../../library/catalog/names/format-duration.ts'
 import { printable } from '../../../shared/printable.ts'
 
 /** The JSON document; docs/check.md lists its fields. */

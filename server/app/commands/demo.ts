@@ -1,8 +1,8 @@
 // `aftercast demo`: writes the demo library into a folder.
 import { dirname, resolve } from 'node:path'
-import { hasDecoderPackage } from '../../decoder-child/decoder-package.ts'
+import { hasDecoderPackage } from '../../decode/child/decoder-package.ts'
 import { createDemoLibrary } from '../../demo/demo-library.ts'
-import { makeFolder } from '../../storage/make-folder.ts'
+import { makeFolder } from '../../storage/recordings/make-folder.ts'
 import type { Io } from '../io.ts'
 
 /** Creates the library unless it exists; returns the exit code 0. */

@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { expect, it } from 'vitest'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 import { followReads, reportScan } from './scan.ts'
 
 const { signal } = new AbortController()

@@ -3,21 +3,21 @@ import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { createLayout } from '../../catalog/names/layout.ts'
-import { readOrigin } from '../../catalog/store/catalog-origin.ts'
-import { openDatabase } from '../../catalog/store/database.ts'
+import { createLayout } from '../../library/catalog/names/layout.ts'
+import { readOrigin } from '../../library/catalog/store/catalog-origin.ts'
+import { openDatabase } from '../../library/catalog/store/database.ts'
 import { countOf } from '../../../shared/count-of.ts'
 import { printable } from '../../../shared/printable.ts'
-import type { ScanProblem } from '../../catalog/scan/scan.ts'
-import type { Config } from '../../config/load-config.ts'
-import { AppError } from '../../errors.ts'
+import type { ScanProblem } from '../../library/catalog/scan/scan.ts'
+import type { Config } from '../../base/config/load-config.ts'
+import { AppError } from '../../base/errors.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Io } from '../io.ts'
 import { openSharedArtifacts } from '../artifacts.ts'
 import { CATALOG_FILE, openLibrary } from '../library.ts'
-import { formatLocation, locationName } from '../../storage/storage-location.ts'
-import type { StorageLocation } from '../../storage/storage-location.ts'
-import { createLog } from '../../log/logger.ts'
+import { formatLocation, locationName } from '../../storage/recordings/storage-location.ts'
+import type { StorageLocation } from '../../storage/recordings/storage-location.ts'
+import { createLog } from '../../base/log/logger.ts'
 import { claimRecordings } from '../recordings.ts'
 import { createProgressDisplay } from '../scan-progress.ts'
 import { createLibraryScanner, describeUnread, inspectIn, logProblem } from '../scanning.ts'
@@ -175,7 +175,7 @@ async function joinCluster({
 
 async function scanOrFollow(serving: Serving, cluster: Cluster): Promise<ScanOutcome> {
   const { scanOnceInCluster } = await import('../cluster/cluster-scan.ts')
-  const { readLibrary } = await import('../../postgres/library-row.ts')
+  const { readLibrary } = await import('../../cluster/postgres/library-row.ts')
   const { config, library } = serving
   const { layout } = await readLibrary(cluster.database)
   if (layout !== null && layout !== createLayout(config.layout, library.name).identity) {

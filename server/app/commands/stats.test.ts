@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ActivityStats } from '../../analytics/activity-stats.ts'
+import type { ActivityStats } from '../../site/analytics/activity-stats.ts'
 import { formatStats } from './stats.ts'
 
 const nothing: ActivityStats = {

@@ -1,8 +1,8 @@
 // `aftercast stats`: views and plays by day, streamer and session, from the first-party counters.
 import { join } from 'node:path'
-import { readActivityStats } from '../../analytics/activity-stats.ts'
-import type { ActivityStats, Reach, StatsSpan } from '../../analytics/activity-stats.ts'
-import type { Config } from '../../config/load-config.ts'
+import { readActivityStats } from '../../site/analytics/activity-stats.ts'
+import type { ActivityStats, Reach, StatsSpan } from '../../site/analytics/activity-stats.ts'
+import type { Config } from '../../base/config/load-config.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
 import { requireCatalog } from '../data-folder.ts'
 import type { Io } from '../io.ts'

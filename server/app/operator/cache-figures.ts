@@ -1,5 +1,5 @@
 // Figures of caches for the operator's page, from the metrics of all processes. Pure.
-import type { CacheState } from '../../operator/operator-state.ts'
+import type { CacheState } from '../../site/operator/operator-state.ts'
 
 /** @param metrics in the text format of Prometheus */
 export function readCacheFigures(metrics: string): CacheState {

@@ -1,8 +1,8 @@
 // Free space of the folders of this node.
 import { statfs } from 'node:fs/promises'
 import { withTimeout } from '../../../shared/with-timeout.ts'
-import type { Disk, DiskSpace, Part } from '../../operator/operator-state.ts'
-import type { StorageLocation } from '../../storage/storage-location.ts'
+import type { Disk, DiskSpace, Part } from '../../site/operator/operator-state.ts'
+import type { StorageLocation } from '../../storage/recordings/storage-location.ts'
 
 const TIMEOUT_MS = 1000
 

@@ -2,10 +2,10 @@
 // few per request, and cached.
 import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../../shared/with-timeout.ts'
-import type { ImperfectRecording } from '../../catalog/store/imperfect.ts'
-import { isAppError } from '../../errors.ts'
-import { formatProblem } from '../../problem-text.ts'
-import type { ProblemText } from '../../problem-text.ts'
+import type { ImperfectRecording } from '../../library/catalog/store/imperfect.ts'
+import { isAppError } from '../../base/errors.ts'
+import { formatProblem } from '../../base/problem-text.ts'
+import type { ProblemText } from '../../base/problem-text.ts'
 import type { Library } from '../library.ts'
 
 /** For all recordings of one page. */

@@ -1,32 +1,36 @@
 // The operator's page of this node: what it shows, and how it hides names.
 import { join } from 'node:path'
 import { withTimeout } from '../../../shared/with-timeout.ts'
-import { readTopSessions } from '../../analytics/activity-stats.ts'
-import type { TopSessions } from '../../analytics/activity-stats.ts'
-import { createLoggedNames } from '../../catalog/store/hide-log.ts'
-import { createOperatorQueries } from '../../catalog/store/operator-queries.ts'
+import { readTopSessions } from '../../site/analytics/activity-stats.ts'
+import type { TopSessions } from '../../site/analytics/activity-stats.ts'
+import { createLoggedNames } from '../../library/catalog/store/hide-log.ts'
+import { createOperatorQueries } from '../../library/catalog/store/operator-queries.ts'
 import type {
   HiddenSummary,
   Listing,
   NewestImperfect,
-} from '../../catalog/store/operator-queries.ts'
-import type { ImperfectRecording } from '../../catalog/store/imperfect.ts'
-import { createOperatorRoutes } from '../../operator/operator-routes.ts'
-import type { ChangeOutcome, NameChange, OperatorRoutes } from '../../operator/operator-routes.ts'
-import { TOP_DAYS } from '../../operator/operator-state.ts'
+} from '../../library/catalog/store/operator-queries.ts'
+import type { ImperfectRecording } from '../../library/catalog/store/imperfect.ts'
+import { createOperatorRoutes } from '../../site/operator/operator-routes.ts'
+import type {
+  ChangeOutcome,
+  NameChange,
+  OperatorRoutes,
+} from '../../site/operator/operator-routes.ts'
+import { TOP_DAYS } from '../../site/operator/operator-state.ts'
 import type {
   ImperfectRow,
   ImperfectState,
   NodeState,
   OperatorState,
   Part,
-} from '../../operator/operator-state.ts'
-import { formatProblem } from '../../problem-text.ts'
-import type { ProblemText } from '../../problem-text.ts'
-import type { QueueFigures, QueueName } from '../../jobs/job-queues.ts'
-import type { NodeFigures } from '../../replication/node.ts'
-import { parseLocation } from '../../storage/storage-location.ts'
-import type { StorageLocation } from '../../storage/storage-location.ts'
+} from '../../site/operator/operator-state.ts'
+import { formatProblem } from '../../base/problem-text.ts'
+import type { ProblemText } from '../../base/problem-text.ts'
+import type { QueueFigures, QueueName } from '../../cluster/jobs/job-queues.ts'
+import type { NodeFigures } from '../../cluster/replication/node.ts'
+import { parseLocation } from '../../storage/recordings/storage-location.ts'
+import type { StorageLocation } from '../../storage/recordings/storage-location.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { describeEmptyLibrary } from '../empty-library.ts'

@@ -14,7 +14,7 @@ import {
 } from '../../../test/support/make/make-flv.ts'
 import type { FlvTag } from '../../../test/support/make/make-flv.ts'
 import { readSamples } from '../../../test/support/verify/segment-samples.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, SPLIT_FORCED } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { createFlvReader } from './flv-reader.ts'

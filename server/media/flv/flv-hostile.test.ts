@@ -21,7 +21,7 @@ import {
   videoConfigTag,
 } from '../../../test/support/make/make-flv.ts'
 import type { FlvTag } from '../../../test/support/make/make-flv.ts'
-import { isAppError } from '../../errors.ts'
+import { isAppError } from '../../base/errors.ts'
 import { durationSeconds } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { createFlvReader } from './flv-reader.ts'

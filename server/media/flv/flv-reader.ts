@@ -1,7 +1,7 @@
 // The reader of FLV (Adobe FLV 10.1, Enhanced RTMP): each tag has whole samples, copied to fMP4
 // unchanged.
-import { AppError } from '../../errors.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import { AppError } from '../../base/errors.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
 import { servedTracks, sourceOf } from '../media-index.ts'
 import type { KeyFrame, MediaIndex } from '../media-index.ts'

@@ -1,5 +1,5 @@
 // Maps timestamps to the session: they continue, wrap, or jump.
-import { UnplayableError } from '../../errors.ts'
+import { UnplayableError } from '../../base/errors.ts'
 import { MAX_BACK_SECONDS, MAX_SECTIONS, timelineRules } from '../timeline/timeline-rules.ts'
 import { AUDIO_TOLERANCE_MS } from './flv-limits.ts'
 import type { ScanState } from './scan-progress.ts'

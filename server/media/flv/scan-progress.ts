@@ -1,5 +1,5 @@
 // The state of a scan: a plain value to continue with when the file grows.
-import type { Limitation } from '../../problem.ts'
+import type { Limitation } from '../../base/problem.ts'
 import type { WalkState } from './tag-walk.ts'
 
 /** One frame of a served track. */

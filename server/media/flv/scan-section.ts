@@ -1,5 +1,5 @@
 // Opens and closes the sections of an FLV recording, and adds split points.
-import { UnplayableError } from '../../errors.ts'
+import { UnplayableError } from '../../base/errors.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_FORCED, SPLIT_KEY_FRAME } from '../media-index.ts'
 import { MAX_SECTIONS, MAX_SPLIT_POINTS, RULES } from '../timeline/timeline-rules.ts'
 import { MAX_PAUSE_AT_HEADER_MS } from './flv-limits.ts'

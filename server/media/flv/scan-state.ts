@@ -1,7 +1,7 @@
 // The scan of an FLV file: its state, and lists that only grow.
 import { createSetsScan, resumeSetsScan } from '../codec/sets-scan.ts'
 import type { SetsScan } from '../codec/sets-scan.ts'
-import type { Limitation } from '../../problem.ts'
+import type { Limitation } from '../../base/problem.ts'
 import { MAX_LIMITATIONS } from '../media-index.ts'
 import type { SplitPointTable } from '../media-index.ts'
 import { NO_FRAME } from './flv-source.ts'

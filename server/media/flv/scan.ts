@@ -1,7 +1,7 @@
 // Walks the tags of an FLV file, and finds its split points, discontinuities and configurations.
 import { parseAudioBody } from './audio-tag.ts'
 import type { AudioBody } from './audio-tag.ts'
-import type { ReadWindow } from '../../storage/read-window.ts'
+import type { ReadWindow } from '../../storage/recordings/read-window.ts'
 import { MAX_CONFIGS, MAX_CONFIGS_BYTES } from './flv-limits.ts'
 import type { FlvConfig, PlainAudio, AudioConfigRecord } from './flv-source.ts'
 import { dropFrame, settleMarks, takeMark } from './scan-marks.ts'

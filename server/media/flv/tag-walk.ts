@@ -1,6 +1,6 @@
 // Walks the tags of an FLV file (Adobe FLV 10.1 annex E.3), and resynchronises after corrupt bytes.
-import { UnplayableError } from '../../errors.ts'
-import type { ReadWindow } from '../../storage/read-window.ts'
+import { UnplayableError } from '../../base/errors.ts'
+import type { ReadWindow } from '../../storage/recordings/read-window.ts'
 import { MAX_MISSES, MAX_CONFIG_BYTES } from './flv-limits.ts'
 import { uint24, uint32 } from './tag-bytes.ts'
 

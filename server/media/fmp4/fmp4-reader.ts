@@ -1,8 +1,8 @@
 // The reader of MP4 and MOV files (ISO/IEC 14496-12). Reads fragments (8.8) itself, and passes
 // files without fragments to the plain MP4 reader.
-import { AppError } from '../../errors.ts'
-import { readExactly } from '../../storage/read-exactly.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import { AppError } from '../../base/errors.ts'
+import { readExactly } from '../../storage/recordings/read-exactly.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { checkRange, hasKeyFrame, servedTracks, sourceOf } from '../media-index.ts'
 import type { KeyFrame, MediaIndex } from '../media-index.ts'
 import type { InitTrack, MediaReader, SegmentContent, SegmentRange } from '../media-reader.ts'

@@ -1,7 +1,7 @@
 // Reads the samples of a segment: parses the headers of its fragments again, in a few large reads.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AppError } from '../../errors.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import { AppError } from '../../base/errors.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { setsAt } from '../codec/sets-scan.ts'
 import type { SplitPointRange, MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'

@@ -1,7 +1,7 @@
 // The fingerprint of a growing recording: hashes of its first media bytes and of the last bytes
 // that are final.
-import { AppError } from '../../errors.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import { AppError } from '../../base/errors.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { readRangeHash } from './identity.ts'
 import type { MediaIndex } from '../media-index.ts'
 import type { MediaReader, Part, SampleRun } from '../media-reader.ts'

@@ -2,8 +2,8 @@
 // never of its name or time.
 import { createHash } from 'node:crypto'
 import type { Hash } from 'node:crypto'
-import { fillExactly, readExactly } from '../../storage/read-exactly.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import { fillExactly, readExactly } from '../../storage/recordings/read-exactly.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import type { MediaIndex } from '../media-index.ts'
 
 /** Up to this size all bytes are hashed, in less time than opening the file takes on a disk. */

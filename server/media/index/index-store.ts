@@ -1,9 +1,9 @@
 // Caches inspections: in memory up to a limit, in index files, which survive a restart, and among
 // the artifacts that nodes share. Of a growing recording, only appended bytes are read.
 import { LRUCache } from 'lru-cache'
-import type { SharedArtifacts } from '../../artifacts/shared-artifacts.ts'
-import { AppError } from '../../errors.ts'
-import type { FileStat } from '../../storage/storage.ts'
+import type { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
+import { AppError } from '../../base/errors.ts'
+import type { FileStat } from '../../storage/recordings/storage.ts'
 import type { ThreadResult } from './index-thread.ts'
 import type { Inspection, KnownRecording } from './inspect-recording.ts'
 import { decodeIndex, encodeIndex, indexArtifact, IndexFiles } from './index-files.ts'

@@ -1,10 +1,10 @@
 // Runs inspections, and reads recorders' playlists, chapters and subtitle files, in a worker
 // thread; a crash of the thread fails only the jobs it was running.
 import { Worker } from 'node:worker_threads'
-import { AppError, UnplayableError } from '../../errors.ts'
-import type { UnplayableReason } from '../../problem.ts'
-import { separateRanges, tableBuffers } from '../../storage/range-list.ts'
-import type { StorageLocation } from '../../storage/storage-location.ts'
+import { AppError, UnplayableError } from '../../base/errors.ts'
+import type { UnplayableReason } from '../../base/problem.ts'
+import { separateRanges, tableBuffers } from '../../storage/recordings/range-list.ts'
+import type { StorageLocation } from '../../storage/recordings/storage-location.ts'
 import type { RecordedList } from '../recorded/read-recorded-folder.ts'
 import type { InspectionFacts, inspectRecording } from './inspect-recording.ts'
 import type { ReadSubtitles, SubtitleFile } from './read-subtitles.ts'

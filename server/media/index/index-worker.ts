@@ -1,11 +1,11 @@
 // The program of the index thread (see index-thread.ts), so that a long scan does not block
 // requests.
 import { parentPort, workerData } from 'node:worker_threads'
-import { BufferedFiles } from '../../storage/buffered-files.ts'
-import { createStorage } from '../../storage/create-storage.ts'
-import { tableBuffers } from '../../storage/range-list.ts'
-import type { StorageLocation } from '../../storage/storage-location.ts'
-import { UnplayableError } from '../../errors.ts'
+import { BufferedFiles } from '../../storage/recordings/buffered-files.ts'
+import { createStorage } from '../../storage/recordings/create-storage.ts'
+import { tableBuffers } from '../../storage/recordings/range-list.ts'
+import type { StorageLocation } from '../../storage/recordings/storage-location.ts'
+import { UnplayableError } from '../../base/errors.ts'
 import { MAX_WHOLE_BYTES } from './identity.ts'
 import { inspectRecording } from './inspect-recording.ts'
 import { readSubtitles } from './read-subtitles.ts'

@@ -1,7 +1,7 @@
 // Reads a subtitle file next to a recording.
 import { createHash } from 'node:crypto'
-import { AppError } from '../../errors.ts'
-import type { Storage } from '../../storage/storage.ts'
+import { AppError } from '../../base/errors.ts'
+import type { Storage } from '../../storage/recordings/storage.ts'
 import { parseSubtitles } from '../codec/subtitle-file.ts'
 import type { SubtitleFormat } from '../codec/subtitle-file.ts'
 import type { SubtitleCue } from '../media-index.ts'

@@ -1,7 +1,7 @@
 // Reads the chapters in the container of a recording. They are not in the index: it would change
 // the URLs of recordings that were served without them.
-import { isAppError } from '../../errors.ts'
-import type { Storage } from '../../storage/storage.ts'
+import { isAppError } from '../../base/errors.ts'
+import type { Storage } from '../../storage/recordings/storage.ts'
 import type { RecordedChapter } from '../media-reader.ts'
 import type { MediaReaders } from '../readers.ts'
 

@@ -12,7 +12,7 @@ import {
   tracks,
   uint,
 } from '../../../test/support/make/make-mkv.ts'
-import { isAppError } from '../../errors.ts'
+import { isAppError } from '../../base/errors.ts'
 import { CHAPTER, CHAPTERS, SEEK } from './elements/element-ids.ts'
 import { readChapters } from './matroska-chapters.ts'
 

@@ -1,6 +1,6 @@
 // Chapters of Matroska (RFC 9559 5.1.7): of the default edition, without those inside of others.
-import type { OpenFile } from '../../storage/storage.ts'
-import { ReadWindow } from '../../storage/read-window.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
+import { ReadWindow } from '../../storage/recordings/read-window.ts'
 import { MAX_CHAPTER_TITLE_BYTES, MAX_RECORDED_CHAPTERS } from '../media-reader.ts'
 import type { RecordedChapter } from '../media-reader.ts'
 import {

@@ -16,8 +16,8 @@ import {
   mkvFile,
   type BlockPlan,
 } from '../../../test/support/make/make-mkv.ts'
-import { isAppError } from '../../errors.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import { isAppError } from '../../base/errors.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import {
   SPLIT_DISCONTINUITY,
   SPLIT_KEY_FRAME,

@@ -22,7 +22,7 @@ import {
   tracks,
   uint,
 } from '../../../test/support/make/make-mkv.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { createMatroskaReader } from './matroska-reader.ts'
 
 const TRACKS = [H264_TRACK, AAC_TRACK, SRT_TRACK]

@@ -1,6 +1,6 @@
 // The reader of Matroska and WebM (RFC 9559): segments consist of the frames in the file's blocks.
-import { AppError } from '../../errors.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import { AppError } from '../../base/errors.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { checkRange, hasKeyFrame, servedTracks, sourceOf } from '../media-index.ts'
 import type { KeyFrame, MediaIndex } from '../media-index.ts'
 import type {

@@ -1,7 +1,7 @@
 // What a Matroska index stores: the location of each split point, and the scan state to resume
 // from.
 import type { WalkState } from './elements/walk-visitor.ts'
-import type { Limitation } from '../../problem.ts'
+import type { Limitation } from '../../base/problem.ts'
 
 /** Source of a MediaIndex for Matroska or WebM. A plain value of about 60 bytes per split point. */
 export interface MatroskaSource {

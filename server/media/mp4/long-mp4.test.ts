@@ -10,7 +10,7 @@ import { openDiskFile } from '../../../test/support/bytes-file.ts'
 import { type LongMp4, makeLongMp4 } from '../../../test/support/make/make-long-mp4.ts'
 import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
 import { packetsOf, readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { type MediaIndex, durationSeconds } from '../media-index.ts'
 import { createMp4Reader } from './mp4-reader.ts'
 

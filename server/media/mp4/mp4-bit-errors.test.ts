@@ -14,7 +14,7 @@ import {
   plainTrack,
 } from '../../../test/support/make/make-mp4.ts'
 import { fixturePath } from '../../../test/support/temp-library.ts'
-import { planSegments } from '../../hls/playlist/segment-plan.ts'
+import { planSegments } from '../../stream/hls/playlist/segment-plan.ts'
 import { durationSeconds } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'

@@ -10,7 +10,7 @@ import {
   u32,
 } from '../../../test/support/make/make-mp4.ts'
 import type { TrackPlan } from '../../../test/support/make/make-mp4.ts'
-import { isAppError } from '../../errors.ts'
+import { isAppError } from '../../base/errors.ts'
 import { MAX_RECORDED_CHAPTERS } from '../media-reader.ts'
 import { readChapters } from './mp4-chapters.ts'
 

@@ -1,8 +1,8 @@
 // Chapters of MP4 and MOV: a track with their titles (ISO/IEC 14496-12 8.3.3, QuickTime File
 // Format), else the `chpl` box of Nero.
-import { UnplayableError } from '../../errors.ts'
-import { readExactly } from '../../storage/read-exactly.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import { UnplayableError } from '../../base/errors.ts'
+import { readExactly } from '../../storage/recordings/read-exactly.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { MAX_CHAPTER_TITLE_BYTES, MAX_RECORDED_CHAPTERS } from '../media-reader.ts'
 import type { RecordedChapter } from '../media-reader.ts'
 import type { Box } from './boxes/box.ts'

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import type { Limitation } from '../../problem.ts'
+import type { Limitation } from '../../base/problem.ts'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { type TrackPlan, box, ftyp, moov, plainTrack } from '../../../test/support/make/make-mp4.ts'
 import { durationSeconds } from '../media-index.ts'

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { watchCpu } from '../../../test/support/cpu-time.ts'
 import { rangesOf } from '../../../test/support/verify/mp4-samples.ts'
-import { isAppError } from '../../errors.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import { isAppError } from '../../base/errors.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { createMp4Reader } from './mp4-reader.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/media/', import.meta.url))

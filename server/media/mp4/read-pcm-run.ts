@@ -1,6 +1,6 @@
 // Reads PCM of a segment as packets, in slices: a second has up to 192,000 samples.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { OpenFile } from '../../storage/storage.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import type { SplitPointRange } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import type { Mp4Track } from './mp4-source.ts'

@@ -1,11 +1,11 @@
 // Resolves a recorder's playlist to the existing byte ranges of its files, run by run.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { isAppError, UnplayableError } from '../../errors.ts'
-import { readDecryptedLength } from '../../storage/concatenated-file.ts'
-import { packRanges } from '../../storage/range-list.ts'
-import type { FileRange, RangeList } from '../../storage/range-list.ts'
-import type { FileStat, Storage } from '../../storage/storage.ts'
+import { isAppError, UnplayableError } from '../../base/errors.ts'
+import { readDecryptedLength } from '../../storage/recordings/concatenated-file.ts'
+import { packRanges } from '../../storage/recordings/range-list.ts'
+import type { FileRange, RangeList } from '../../storage/recordings/range-list.ts'
+import type { FileStat, Storage } from '../../storage/recordings/storage.ts'
 import { MAX_PLAYLIST_BYTES, parseRecordedPlaylist } from './recorded-playlist.ts'
 import type { RecordedPlaylist, RecordedSegment, RecordedRun } from './recorded-playlist.ts'
 
@@ -17,7 +17,7 @@ export interface RecordedList {
   runs: RecordedPart[]
 }
 
-/** One run of a recording, opened as one file (see storage/concatenated-file.ts). */
+/** One run of a recording, opened as one file (see storage/recordings/concatenated-file.ts). */
 export interface RecordedPart {
   /** At least one. */
   ranges: RangeList

@@ -1,9 +1,9 @@
 // The runs of recorders' playlists, cached: read again if a playlist changes, checked again after a
 // while.
 import { LRUCache } from 'lru-cache'
-import { AppError } from '../../errors.ts'
-import { tableBytes } from '../../storage/range-list.ts'
-import type { FileStat, Storage } from '../../storage/storage.ts'
+import { AppError } from '../../base/errors.ts'
+import { tableBytes } from '../../storage/recordings/range-list.ts'
+import type { FileStat, Storage } from '../../storage/recordings/storage.ts'
 import { RecordedFolders } from './read-recorded-folder.ts'
 import type { RecordedList } from './read-recorded-folder.ts'
 

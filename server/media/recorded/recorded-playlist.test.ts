@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { UnplayableError } from '../../errors.ts'
+import { UnplayableError } from '../../base/errors.ts'
 import { parseRecordedPlaylist } from './recorded-playlist.ts'
 import type { RecordedPlaylist } from './recorded-playlist.ts'
 

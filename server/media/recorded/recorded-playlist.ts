@@ -1,7 +1,7 @@
 // Parses a playlist that a recorder wrote next to its segments, and splits it into runs at
 // discontinuities.
 import { parse, setOptions, types } from 'hls-parser'
-import { UnplayableError } from '../../errors.ts'
+import { UnplayableError } from '../../base/errors.ts'
 import { resolveName } from './resolve-name.ts'
 
 /** A media segment or map. Names are relative to the playlist's folder. */

@@ -1,9 +1,9 @@
 // A storage that presents the runs of a recorder's playlist as files: `…/list.m3u8/0`,
 // `…/list.m3u8/1` and so on.
-import { AppError, isAppError } from '../../errors.ts'
-import { openConcatenated } from '../../storage/concatenated-file.ts'
-import type { RangeList } from '../../storage/range-list.ts'
-import type { OpenFile, Storage } from '../../storage/storage.ts'
+import { AppError, isAppError } from '../../base/errors.ts'
+import { openConcatenated } from '../../storage/recordings/concatenated-file.ts'
+import type { RangeList } from '../../storage/recordings/range-list.ts'
+import type { OpenFile, Storage } from '../../storage/recordings/storage.ts'
 import { RecordedLists } from './recorded-lists.ts'
 import type { RecordedFile, RecordedListOptions } from './recorded-lists.ts'
 

@@ -1,6 +1,6 @@
 // Checks a URI in a recorder's playlist: it must name a file in the playlist's folder or below.
-import { UnplayableError } from '../../errors.ts'
-import type { PlaylistNameDefect } from '../../problem.ts'
+import { UnplayableError } from '../../base/errors.ts'
+import type { PlaylistNameDefect } from '../../base/problem.ts'
 
 const MAX_URI_LENGTH = 4096
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { UnplayableError } from '../../errors.ts'
+import { UnplayableError } from '../../base/errors.ts'
 import {
   MAX_LIMITATIONS,
   SPLIT_FORCED,

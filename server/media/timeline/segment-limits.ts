@@ -1,5 +1,5 @@
 // Bounds the cost of a segment: where one must start, and what is too large for any.
-import { UnplayableError } from '../../errors.ts'
+import { UnplayableError } from '../../base/errors.ts'
 import {
   MAX_LIMITATIONS,
   SPLIT_REQUIRED,

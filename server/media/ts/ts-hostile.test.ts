@@ -22,7 +22,7 @@ import {
   pidsOf,
   readSegmentBytes,
 } from '../../../test/support/verify/ts-segments.ts'
-import { isAppError } from '../../errors.ts'
+import { isAppError } from '../../base/errors.ts'
 import { durationSeconds } from '../media-index.ts'
 import { createTsReader } from './ts-reader.ts'
 import { watchCpu } from '../../../test/support/cpu-time.ts'

@@ -22,9 +22,9 @@ import {
   pidsOf,
   readSegmentBytes,
 } from '../../../test/support/verify/ts-segments.ts'
-import { UnplayableError } from '../../errors.ts'
-import type { UnplayableReason } from '../../problem.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import { UnplayableError } from '../../base/errors.ts'
+import type { UnplayableReason } from '../../base/problem.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import {
   SPLIT_DISCONTINUITY,
   SPLIT_KEY_FRAME,

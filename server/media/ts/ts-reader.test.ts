@@ -13,7 +13,7 @@ import {
   groupedSplitPoints,
   readSegmentBytes,
 } from '../../../test/support/verify/ts-segments.ts'
-import type { OpenFile } from '../../storage/storage.ts'
+import type { OpenFile } from '../../storage/recordings/storage.ts'
 import {
   SPLIT_DISCONTINUITY,
   SPLIT_KEY_FRAME,

@@ -1,5 +1,5 @@
 // The reader of MPEG-TS: segments are recorded packets with the tables in force, or fMP4.
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../base/errors.ts'
 import { checkRange, hasKeyFrame, sourceOf } from '../media-index.ts'
 import type { MediaReader } from '../media-reader.ts'
 import { readSampleRuns, sampleTracks } from './segment/sample-segment.ts'

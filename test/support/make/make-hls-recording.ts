@@ -1,13 +1,13 @@
 // Makes an indexed recording available as HLS, without a library or a catalog.
-import { createAdmission } from '../../../server/admission/limits.ts'
-import type { AudioTranscoder } from '../../../server/audio/audio-transcoder.ts'
-import type { SegmentPlan } from '../../../server/hls/playlist/segment-plan.ts'
-import { createSegmentBodies } from '../../../server/hls/segment/segment-bodies.ts'
-import { TranscodedAudio } from '../../../server/hls/segment/transcoded-audio.ts'
-import { HlsRecording } from '../../../server/hls/session/hls-recording.ts'
+import { createAdmission } from '../../../server/base/admission/limits.ts'
+import type { AudioTranscoder } from '../../../server/decode/audio/audio-transcoder.ts'
+import type { SegmentPlan } from '../../../server/stream/hls/playlist/segment-plan.ts'
+import { createSegmentBodies } from '../../../server/stream/hls/segment/segment-bodies.ts'
+import { TranscodedAudio } from '../../../server/stream/hls/segment/transcoded-audio.ts'
+import { HlsRecording } from '../../../server/stream/hls/session/hls-recording.ts'
 import type { MediaIndex } from '../../../server/media/media-index.ts'
 import type { MediaReader } from '../../../server/media/media-reader.ts'
-import type { OpenFile } from '../../../server/storage/storage.ts'
+import type { OpenFile } from '../../../server/storage/recordings/storage.ts'
 import { patienceMs } from '../patience.ts'
 
 export interface IndexedRecording {

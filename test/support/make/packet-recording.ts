@@ -2,7 +2,7 @@
 import type { SplitPointTable, MediaIndex } from '../../../server/media/media-index.ts'
 import type { MediaReader, SegmentRange } from '../../../server/media/media-reader.ts'
 import { makeSampleRun } from '../../../server/media/sample-run.ts'
-import type { OpenFile } from '../../../server/storage/storage.ts'
+import type { OpenFile } from '../../../server/storage/recordings/storage.ts'
 import { bytesFile } from '../bytes-file.ts'
 import type { CodedAudio } from './make-audio.ts'
 

@@ -2,8 +2,8 @@
 // its own.
 import { execFile } from 'node:child_process'
 import path from 'node:path'
-import { openLineOutput } from '../../../server/log/line-output.ts'
-import { runProgram } from '../../../server/program.ts'
+import { openLineOutput } from '../../../server/base/log/line-output.ts'
+import { runProgram } from '../../../server/app/program.ts'
 import { patienceMs } from '../patience.ts'
 
 export interface ProgramOptions {

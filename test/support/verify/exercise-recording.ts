@@ -1,10 +1,10 @@
 // Uses every operation of a reader on a recording, and asserts the invariants of the results.
 import assert from 'node:assert/strict'
-import { isAppError } from '../../../server/errors.ts'
+import { isAppError } from '../../../server/base/errors.ts'
 import type { SplitPointRange, MediaIndex } from '../../../server/media/media-index.ts'
 import type { MediaReader, SegmentContent } from '../../../server/media/media-reader.ts'
 import { createMediaReaders } from '../../../server/media/readers.ts'
-import type { OpenFile } from '../../../server/storage/storage.ts'
+import type { OpenFile } from '../../../server/storage/recordings/storage.ts'
 import { bytesFile } from '../bytes-file.ts'
 import {
   checkContent,

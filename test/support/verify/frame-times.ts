@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { FFmpegError } from 'node-av/lib'
-import { isAppError } from '../../../server/errors.ts'
+import { isAppError } from '../../../server/base/errors.ts'
 import { SPLIT_DISCONTINUITY } from '../../../server/media/media-index.ts'
 import type { MediaIndex } from '../../../server/media/media-index.ts'
 import type { SampleRun } from '../../../server/media/media-reader.ts'

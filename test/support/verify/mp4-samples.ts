@@ -1,10 +1,10 @@
 // Reads a recording's samples back through a reader, segment by segment, like a client of the
 // server.
 import { createHash } from 'node:crypto'
-import { readExactly } from '../../../server/storage/read-exactly.ts'
+import { readExactly } from '../../../server/storage/recordings/read-exactly.ts'
 import type { SplitPointRange, MediaIndex } from '../../../server/media/media-index.ts'
 import type { MediaReader, SampleRun } from '../../../server/media/media-reader.ts'
-import type { OpenFile } from '../../../server/storage/storage.ts'
+import type { OpenFile } from '../../../server/storage/recordings/storage.ts'
 
 /** One sample of a segment; times in seconds of the session. */
 export interface ServedSample {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { MediaIndex } from '../../../server/media/media-index.ts'
 import type { MediaReader, SegmentRange } from '../../../server/media/media-reader.ts'
-import type { OpenFile } from '../../../server/storage/storage.ts'
+import type { OpenFile } from '../../../server/storage/recordings/storage.ts'
 
 export interface ServedSample {
   kind: 'video' | 'audio'

@@ -1,7 +1,7 @@
 // What every storage has to do, whatever it is: run against a folder and a bucket.
 import { describe, expect, test } from 'vitest'
-import { readExactly } from '../../../server/storage/read-exactly.ts'
-import type { LibraryStorage, OpenFile } from '../../../server/storage/storage.ts'
+import { readExactly } from '../../../server/storage/recordings/read-exactly.ts'
+import type { LibraryStorage, OpenFile } from '../../../server/storage/recordings/storage.ts'
 import { soon } from '../patience.ts'
 
 /** An empty storage, and what others write to it. */

@@ -3,7 +3,7 @@ import type { MediaIndex } from '../../../server/media/media-index.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_FORCED } from '../../../server/media/media-index.ts'
 import type { SplitPointRange } from '../../../server/media/media-index.ts'
 import type { MediaReader, Part } from '../../../server/media/media-reader.ts'
-import type { OpenFile } from '../../../server/storage/storage.ts'
+import type { OpenFile } from '../../../server/storage/recordings/storage.ts'
 
 /** Bytes of the segment with these split points. */
 export async function readSegmentBytes(

@@ -13,7 +13,7 @@ import { type ChosenTrack, chooseTracks } from '../../mp4/index/track-choice.ts'
 import type { AudioDescription } from '../../mp4/sample-entries/audio-entry.ts'
 import type { VideoDescription } from '../../mp4/sample-entries/video-entry.ts'
 import type { Fmp4Init, Fmp4Track } from '../fmp4-source.ts'
-import type { Limitation } from '../../../problem.ts'
+import type { Limitation } from '../../../base/problem.ts'
 
 /** A movie's tracks for segments and for the index, in the same order. */
 export interface DescribedInit {

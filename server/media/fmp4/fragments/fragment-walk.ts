@@ -1,11 +1,11 @@
 // Walks the top-level boxes of a file, returns movies and fragments, and resynchronises after
 // corrupt bytes.
-import { UnplayableError } from '../../../errors.ts'
-import { readExactly } from '../../../storage/read-exactly.ts'
-import type { OpenFile } from '../../../storage/storage.ts'
+import { UnplayableError } from '../../../base/errors.ts'
+import { readExactly } from '../../../storage/recordings/read-exactly.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { MAX_LIMITATIONS } from '../../media-index.ts'
 import { type Box, parseBox } from '../../mp4/boxes/box.ts'
-import { ReadWindow } from '../../../storage/read-window.ts'
+import { ReadWindow } from '../../../storage/recordings/read-window.ts'
 import {
   MAX_UNVERIFIED_BYTES,
   MAX_MOOF_BYTES,

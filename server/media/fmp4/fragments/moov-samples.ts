@@ -1,6 +1,6 @@
 // Samples that the moov box lists before the fragments, as some recorders write their first
 // seconds. They are handled like one more fragment.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { Movie } from '../../mp4/index/movie.ts'
 import type { Mp4Track } from '../../mp4/mp4-source.ts'
 import { surveySamples } from '../../mp4/sample-tables/sample-map.ts'
@@ -8,7 +8,7 @@ import { readSampleRun } from '../../mp4/sample-tables/read-sample-run.ts'
 import { unsplitTrack } from '../../mp4/sample-tables/unsplit-track.ts'
 import { MAX_FRAGMENT_SAMPLES } from '../fmp4-limits.ts'
 import type { MoovSamples, Fmp4Init, Fmp4Track } from '../fmp4-source.ts'
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 import type { Fragment, TrackSamples } from './fragment.ts'
 
 /** Locates the samples of the moov box; undefined if there are none. */

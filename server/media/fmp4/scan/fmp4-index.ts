@@ -1,10 +1,10 @@
 // Indexes a fragmented MP4, from its start or from the index of a shorter file.
-import { AppError, UnplayableError } from '../../../errors.ts'
-import type { OpenFile } from '../../../storage/storage.ts'
+import { AppError, UnplayableError } from '../../../base/errors.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { Growth, MediaIndex } from '../../media-index.ts'
 import type { FileWindow } from '../../mp4/boxes/file-window.ts'
 import type { Movie } from '../../mp4/index/movie.ts'
-import type { Limitation } from '../../../problem.ts'
+import type { Limitation } from '../../../base/problem.ts'
 import { assembleIndex, restoreState } from './assemble-index.ts'
 import type { Fmp4Source } from '../fmp4-source.ts'
 import { type DescribedInit, describeInit, trackKeys } from '../fragments/fragment-init.ts'

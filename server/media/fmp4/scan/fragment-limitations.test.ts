@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Limitation } from '../../../problem.ts'
+import type { Limitation } from '../../../base/problem.ts'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
 import { indexPrefix } from '../../../../test/support/verify/grow-recording.ts'
 import {

@@ -2,7 +2,7 @@
 import { MAX_LIMITATIONS } from '../../media-index.ts'
 import type { Fmp4Section } from '../fmp4-source.ts'
 import type { SkippedBytes } from '../fragments/fragment-walk.ts'
-import type { Limitation } from '../../../problem.ts'
+import type { Limitation } from '../../../base/problem.ts'
 
 export interface LimitationSources {
   /**

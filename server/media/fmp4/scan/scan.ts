@@ -1,8 +1,8 @@
 // Scans the fragments of a file, from its start or from where the previous scan ended.
 import { createHash } from 'node:crypto'
-import { isAppError } from '../../../errors.ts'
-import { readExactly } from '../../../storage/read-exactly.ts'
-import type { OpenFile } from '../../../storage/storage.ts'
+import { isAppError } from '../../../base/errors.ts'
+import { readExactly } from '../../../storage/recordings/read-exactly.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { Box } from '../../mp4/boxes/box.ts'
 import { FileWindow } from '../../mp4/boxes/file-window.ts'
 import { type Movie, readMovieAt } from '../../mp4/index/movie.ts'

@@ -6,7 +6,7 @@ import {
   MAX_SPLIT_POINTS,
 } from '../../timeline/timeline-rules.ts'
 import type { Fmp4Init, Fmp4Section, TrackProgress } from '../fmp4-source.ts'
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 import {
   type Group,
   type ScanState,

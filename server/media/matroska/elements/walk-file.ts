@@ -1,7 +1,7 @@
 // Reads a file through a large window, and feeds its bytes to a walk.
-import { AppError } from '../../../errors.ts'
-import type { OpenFile } from '../../../storage/storage.ts'
-import { ReadWindow } from '../../../storage/read-window.ts'
+import { AppError } from '../../../base/errors.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
+import { ReadWindow } from '../../../storage/recordings/read-window.ts'
 import type { ElementWalk } from './element-walk.ts'
 
 export interface WalkFileOptions {

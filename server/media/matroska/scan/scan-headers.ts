@@ -1,6 +1,6 @@
 // Reads the headers before the blocks: the document type, the timestamp scale, and the tracks.
 import { createHash } from 'node:crypto'
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 import { parseChildren, parseText, parseUnsigned } from '../elements/ebml.ts'
 import { DOC_TYPE, TIMESTAMP_SCALE } from '../elements/element-ids.ts'
 import { MAX_TRACK_SETS } from '../matroska-limits.ts'

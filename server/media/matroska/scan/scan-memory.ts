@@ -1,6 +1,6 @@
 // The state of a scan that its index stores, so that the scan can resume.
 import { MAX_LIMITATIONS } from '../../media-index.ts'
-import type { Limitation } from '../../../problem.ts'
+import type { Limitation } from '../../../base/problem.ts'
 import type { ScanMemory } from '../matroska-source.ts'
 import { createRun } from './section-run.ts'
 

@@ -1,6 +1,6 @@
 // Finds the split points of a Matroska file, block by block. Every decision depends only on earlier
 // bytes, so that a growing file gets the same split points as a complete one.
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 import {
   SPLIT_DISCONTINUITY,
   SPLIT_KEY_FRAME,

@@ -3,7 +3,7 @@ import type { SplitPointTable } from '../../media-index.ts'
 import type { WalkedBlock } from '../elements/walk-visitor.ts'
 import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
 import { CLOCK_RATE, type SplitPointLocations } from '../matroska-source.ts'
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 
 /**
  * The arrays of SplitPointLocations, and start times (on the session timeline, in ticks of

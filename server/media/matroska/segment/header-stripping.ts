@@ -1,9 +1,9 @@
 // Restores the bytes that header stripping removed from the start of each frame (RFC 9559
 // 5.1.4.1.31.6).
-import { AppError } from '../../../errors.ts'
-import type { OpenFile } from '../../../storage/storage.ts'
+import { AppError } from '../../../base/errors.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { SampleRun } from '../../media-reader.ts'
-import { ReadWindow } from '../../../storage/read-window.ts'
+import { ReadWindow } from '../../../storage/recordings/read-window.ts'
 import { MAX_GATHERED_BYTES } from '../matroska-limits.ts'
 
 const WINDOW_BYTES = 1024 * 1024

@@ -1,6 +1,6 @@
 // Collects the frames of a segment, with their times on the session timeline.
-import { AppError } from '../../../errors.ts'
-import type { OpenFile } from '../../../storage/storage.ts'
+import { AppError } from '../../../base/errors.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import { ElementWalk } from '../elements/element-walk.ts'
 import type { WalkVisitor, WalkedBlock } from '../elements/walk-visitor.ts'

@@ -1,8 +1,8 @@
 // Reads the key frame of a split point, for thumbnails and for the codec configuration of VP9 and
 // AV1 tracks without one.
-import { AppError } from '../../../errors.ts'
-import { fillExactly } from '../../../storage/read-exactly.ts'
-import type { OpenFile } from '../../../storage/storage.ts'
+import { AppError } from '../../../base/errors.ts'
+import { fillExactly } from '../../../storage/recordings/read-exactly.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { parseAv1Sequence } from '../../codec/av1.ts'
 import { parseVp9KeyFrame, vpcC } from '../../codec/vp9.ts'
 import { ElementWalk } from '../elements/element-walk.ts'

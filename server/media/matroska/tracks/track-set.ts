@@ -2,7 +2,7 @@
 import type { AudioTrack, Track } from '../../media-index.ts'
 import { MAX_SUBTITLE_TRACKS } from '../matroska-limits.ts'
 import type { AudioStreamInfo, SubtitleStream, TrackSet, VideoStream } from '../matroska-source.ts'
-import type { UnplayableReason } from '../../../problem.ts'
+import type { UnplayableReason } from '../../../base/problem.ts'
 import { describeAudio } from './audio-stream.ts'
 import type { TrackEntry } from './track-entry.ts'
 import { describeVideo } from './video-stream.ts'

@@ -3,7 +3,7 @@
 import { parseVp9Private, vpcC } from '../../codec/vp9.ts'
 import { type VideoConfig, videoConfig } from '../../codec/sample-entry.ts'
 import { CLOCK_RATE, type DescribedVideo, type VideoStream } from '../matroska-source.ts'
-import type { UnplayableReason } from '../../../problem.ts'
+import type { UnplayableReason } from '../../../base/problem.ts'
 import type { TrackEntry, VideoFields } from './track-entry.ts'
 
 /** A served stream, or the reason why it is not served. */

@@ -1,6 +1,6 @@
 // Box headers (ISO/IEC 14496-12 4.2).
-import { UnplayableError } from '../../../errors.ts'
-import type { BoxDefect } from '../../../problem.ts'
+import { UnplayableError } from '../../../base/errors.ts'
+import type { BoxDefect } from '../../../base/problem.ts'
 
 /** Type and extent of a box; positions are bytes from the start of the file. */
 export interface Box {

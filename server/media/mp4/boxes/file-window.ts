@@ -1,7 +1,7 @@
 // Reads the box structure of an open MP4 file through one read window.
-import { UnplayableError } from '../../../errors.ts'
-import type { OpenFile } from '../../../storage/storage.ts'
-import { ReadWindow } from '../../../storage/read-window.ts'
+import { UnplayableError } from '../../../base/errors.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
+import { ReadWindow } from '../../../storage/recordings/read-window.ts'
 import { type Box, LONG_HEADER_BYTES, SHORT_HEADER_BYTES, parseBox, invalidBox } from './box.ts'
 import { MAX_BOXES, MAX_SLICE_BYTES } from '../mp4-limits.ts'
 

@@ -1,5 +1,5 @@
 // Language (mdhd, elng: ISO/IEC 14496-12 8.4.2, 8.4.6) and title of a track.
-import { isAppError } from '../../../errors.ts'
+import { isAppError } from '../../../base/errors.ts'
 import type { Box } from './box.ts'
 import type { FileWindow } from './file-window.ts'
 

@@ -3,7 +3,7 @@
 import { type Edit, foldEdits } from '../boxes/edit-list.ts'
 import { MAX_SESSION_SECONDS } from '../../timeline/timeline-rules.ts'
 import type { TimeExtent } from '../sample-tables/time-walk.ts'
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 
 /** Minimum output timescale, so that rounding a shift costs less than a tenth of a millisecond. */
 export const MIN_TIMESCALE = 8000

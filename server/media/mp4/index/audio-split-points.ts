@@ -1,5 +1,5 @@
 // Locates each split point in an audio track, and adds split points where there is no video.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { CursorRecorder } from '../sample-tables/cursor-recorder.ts'
 import { MAX_SPLIT_POINTS, RULES } from '../../timeline/timeline-rules.ts'
 import type { CursorTable } from '../mp4-source.ts'

@@ -7,8 +7,8 @@ import {
   durationSeconds,
   sourceOf,
 } from '../../media-index.ts'
-import { UnplayableError } from '../../../errors.ts'
-import type { Limitation } from '../../../problem.ts'
+import { UnplayableError } from '../../../base/errors.ts'
+import type { Limitation } from '../../../base/problem.ts'
 import { type AudioSplitPoints, findAudioSplitPoints } from './audio-split-points.ts'
 import type { AudioDescription } from '../sample-entries/audio-entry.ts'
 import type { FileWindow } from '../boxes/file-window.ts'

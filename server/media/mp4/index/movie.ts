@@ -7,8 +7,8 @@ import { type FragmentDefaults, readFragmentDefaults } from '../boxes/fragment-d
 import { MAX_MOOV_BYTES, MAX_TRACKS } from '../mp4-limits.ts'
 import { type SampleTables, locateSampleTables } from '../sample-tables/sample-tables.ts'
 import { readTrackLabels } from '../boxes/track-labels.ts'
-import { UnplayableError } from '../../../errors.ts'
-import type { Limitation, UnplayableReason } from '../../../problem.ts'
+import { UnplayableError } from '../../../base/errors.ts'
+import type { Limitation, UnplayableReason } from '../../../base/problem.ts'
 
 /** A movie: its timescale, and its video, audio and subtitle tracks. */
 export interface Movie {

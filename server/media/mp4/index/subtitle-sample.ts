@@ -1,6 +1,6 @@
 // Converts subtitle samples to WebVTT payloads: 3GPP timed text (3GPP TS 26.245 5.17), QuickTime
 // text, and WebVTT (ISO/IEC 14496-30 7).
-import { isAppError } from '../../../errors.ts'
+import { isAppError } from '../../../base/errors.ts'
 import { cleanPayload, escapeText } from '../../codec/webvtt-text.ts'
 import { parseBoxes } from '../boxes/box.ts'
 

@@ -1,7 +1,7 @@
 // Subtitle tracks of a movie (3GPP timed text, QuickTime text, WebVTT in ISOBMFF): all cues, read
 // when the movie is indexed.
-import { readExactly } from '../../../storage/read-exactly.ts'
-import { isAppError } from '../../../errors.ts'
+import { readExactly } from '../../../storage/recordings/read-exactly.ts'
+import { isAppError } from '../../../base/errors.ts'
 import type { SubtitleCue, SubtitleTrack } from '../../media-index.ts'
 import type { SampleRun } from '../../media-reader.ts'
 import type { FileWindow } from '../boxes/file-window.ts'

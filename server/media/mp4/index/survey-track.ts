@@ -1,5 +1,5 @@
 // Surveys the samples of a selected track, for its split points and its clock.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { VideoSplitTimes } from './audio-split-points.ts'
 import type { AudioDescription } from '../sample-entries/audio-entry.ts'
 import { isIdentity } from '../boxes/matrix.ts'

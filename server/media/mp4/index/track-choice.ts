@@ -10,8 +10,8 @@ import type { FileWindow } from '../boxes/file-window.ts'
 import { type MovieTrack, notServed } from './movie.ts'
 import { MAX_AUDIO_TRACKS } from '../mp4-limits.ts'
 import type { VideoDescription } from '../sample-entries/video-entry.ts'
-import { UnplayableError } from '../../../errors.ts'
-import type { Limitation, UnplayableReason } from '../../../problem.ts'
+import { UnplayableError } from '../../../base/errors.ts'
+import type { Limitation, UnplayableReason } from '../../../base/problem.ts'
 
 /** The served tracks, at least one. */
 export interface ChosenTracks {

@@ -1,5 +1,5 @@
 // Finds the parameter sets in the key frames of a video track.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { createSetsScan, finishSets, takeFrameSets } from '../../codec/sets-scan.ts'
 import type { SegmentSets, SetsScan } from '../../codec/sets-scan.ts'
 import type { SampleRun } from '../../media-reader.ts'

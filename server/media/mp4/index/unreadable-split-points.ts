@@ -7,7 +7,7 @@ import {
   SPLIT_UNREADABLE,
   secondsFromTicks,
 } from '../../media-index.ts'
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 import type { Mp4Source, Mp4Track } from '../mp4-source.ts'
 import { sampleRange } from '../sample-tables/read-sample-run.ts'
 import type { EntryRange } from '../sample-tables/table-entries.ts'

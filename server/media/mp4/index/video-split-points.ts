@@ -1,6 +1,6 @@
 // Finds the split points of a video track: key frames, changes of the codec configuration, and
 // forced splits where both are far apart.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_FORCED, SPLIT_KEY_FRAME } from '../../media-index.ts'
 import { RULES } from '../../timeline/timeline-rules.ts'
 import { CursorRecorder } from '../sample-tables/cursor-recorder.ts'

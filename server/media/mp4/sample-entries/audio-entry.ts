@@ -2,7 +2,7 @@
 import type { AudioTrack } from '../../media-index.ts'
 import { parseAudioConfig } from '../../codec/audio-specific-config.ts'
 import { type Box, parseBoxes } from '../boxes/box.ts'
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 import {
   type Description,
   type RawEntry,

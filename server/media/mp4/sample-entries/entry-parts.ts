@@ -1,6 +1,6 @@
 // Splits a sample entry box into fields and child boxes, and writes a sanitised one.
 import { type Box, parseBoxes, invalidBox } from '../boxes/box.ts'
-import type { UnplayableReason } from '../../../problem.ts'
+import type { UnplayableReason } from '../../../base/problem.ts'
 
 /** A parsed sample entry, or why it is unplayable. */
 export type Description<Playable> =

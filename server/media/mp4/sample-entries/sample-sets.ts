@@ -1,6 +1,6 @@
 // Parameter sets in the samples of MP4 (`avc3`, `hev1`; ISO/IEC 14496-15 5.3.3, 8.3.3).
-import { readExactly } from '../../../storage/read-exactly.ts'
-import type { OpenFile } from '../../../storage/storage.ts'
+import { readExactly } from '../../../storage/recordings/read-exactly.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import {
   prefixOf,
   recordedSets,

@@ -1,7 +1,7 @@
 // Collects the positions of a walk in the typed arrays of an index.
 import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
 import type { CursorTable } from '../mp4-source.ts'
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 import type { TimeWalk } from './time-walk.ts'
 
 /** Bounds the number of split points. */

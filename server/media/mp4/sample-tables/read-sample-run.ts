@@ -1,6 +1,6 @@
 // Reads the samples of a track in a segment: sizes, locations and times, from slices of the sample
 // tables.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import type { SampleRun } from '../../media-reader.ts'
 import { MAX_EMPTY_RUNS } from '../mp4-limits.ts'

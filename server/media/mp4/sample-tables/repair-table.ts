@@ -1,7 +1,7 @@
 // Repairs one wrong byte in stts or stsc (ISO/IEC 14496-12 8.6.1.2, 8.7.4): other boxes contain the
 // number of samples and the duration as well, so that the right value can be computed. Only what
 // cannot be true is replaced: muxers write wrong durations into headers.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { MAX_REPAIRED_TABLE_BYTES } from '../mp4-limits.ts'
 import { durationTicks } from './run-cursor.ts'
 import { type Table, tableBytes } from './sample-tables.ts'

@@ -1,7 +1,7 @@
 // A position in a run-length table (count, value), such as stts and ctts (ISO/IEC 14496-12 8.6.1).
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { MAX_EMPTY_RUNS } from '../mp4-limits.ts'
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 import type { Table } from './sample-tables.ts'
 import { TableReader } from './table-reader.ts'
 

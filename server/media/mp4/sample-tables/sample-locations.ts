@@ -1,6 +1,6 @@
 // Locates samples in the file: the chunk of a sample (stsc, stco), and the offset in the chunk
 // (stsz).
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { SampleMap } from '../mp4-source.ts'
 import { type EntryRange, readEntries } from './table-entries.ts'
 

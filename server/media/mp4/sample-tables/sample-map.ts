@@ -1,10 +1,10 @@
 // Builds a track's sample map: checks its tables against each other and the file, and precomputes
 // sums for random access.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
 import type { SampleMap } from '../mp4-source.ts'
 import { MAX_COMPOSITION_SECONDS, MAX_UNREADABLE_RANGES } from '../mp4-limits.ts'
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 import { invalidBox } from '../boxes/box.ts'
 import { durationTicks } from './run-cursor.ts'
 import { CHUNK_RUN_STEP, SIZE_STEP, readSampleLocations } from './sample-locations.ts'

@@ -1,5 +1,5 @@
 // Steps forwards through the key frames of a track (stss, ISO/IEC 14496-12 8.6.2).
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { Table } from './sample-tables.ts'
 import { TableReader } from './table-reader.ts'
 

@@ -1,7 +1,7 @@
 // Reads a range of table entries as 32-bit words, whatever their width in the file.
 import { endianness } from 'node:os'
-import { readExactly } from '../../../storage/read-exactly.ts'
-import type { OpenFile } from '../../../storage/storage.ts'
+import { readExactly } from '../../../storage/recordings/read-exactly.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { MAX_SLICE_BYTES } from '../mp4-limits.ts'
 import { type Table, tableBytes } from './sample-tables.ts'
 

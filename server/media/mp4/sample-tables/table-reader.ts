@@ -1,6 +1,6 @@
 // Reads the entries of a table sequentially, one slice of the file at a time, so that no large
 // table is in memory.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { MAX_SLICE_BYTES } from '../mp4-limits.ts'
 import type { Table } from './sample-tables.ts'
 import { readEntries } from './table-entries.ts'

@@ -1,5 +1,5 @@
 // Walks the sample times of a track from the first sample, stopping at requested samples or times.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { RunCursor, compositionTicks, durationTicks } from './run-cursor.ts'
 import type { SampleMap } from '../mp4-source.ts'
 

@@ -1,5 +1,5 @@
 // Finds the samples that corrupt tables put after the end of the file, or over the next chunk.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { SampleMap } from '../mp4-source.ts'
 import { chunkOffset } from './sample-locations.ts'
 import type { Table } from './sample-tables.ts'

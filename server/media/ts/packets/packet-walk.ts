@@ -1,5 +1,5 @@
 // Walks the packets of a file in large reads, with the next ones in flight, and resynchronises.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import {
   isUnitStart,
   MAX_PACKET_BYTES,

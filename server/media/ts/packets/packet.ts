@@ -1,5 +1,5 @@
 // Transport stream packets (ISO/IEC 13818-1 2.4.3.2): their layout in a file, and their headers.
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 
 export const SYNC_BYTE = 0x47
 /** Bytes of a transport packet without the prefix of m2ts. */

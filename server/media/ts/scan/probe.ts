@@ -1,6 +1,6 @@
 // Probes an MPEG-TS file before the scan: its packets, its program, and the streams to serve.
-import { UnplayableError } from '../../../errors.ts'
-import type { OpenFile } from '../../../storage/storage.ts'
+import { UnplayableError } from '../../../base/errors.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import {
   findLayout,
   LAYOUT_SEARCH_BYTES,

@@ -1,5 +1,5 @@
 // The limitations of a recording, with their positions on the timeline of the session.
-import type { Limitation } from '../../../problem.ts'
+import type { Limitation } from '../../../base/problem.ts'
 import { MAX_LIMITATIONS } from '../../media-index.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'

@@ -1,5 +1,5 @@
 // Begins the sections of a recording, and adds split points.
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 import { splitNals, START_CODE } from '../../codec/nal-unit.ts'
 import { missingSets, replaceSets, setOrder } from '../../codec/parameter-sets.ts'
 import { takeFrameSets } from '../../codec/sets-scan.ts'

@@ -1,5 +1,5 @@
 // The state of a scan: a plain object that processes packets.
-import type { Limitation } from '../../../problem.ts'
+import type { Limitation } from '../../../base/problem.ts'
 import { createSetsScan } from '../../codec/sets-scan.ts'
 import type { SetsScan } from '../../codec/sets-scan.ts'
 import { createPesStart, MAX_PES_HEADER_BYTES, PES_TIMESCALE } from '../packets/pes.ts'

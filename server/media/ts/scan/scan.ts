@@ -1,6 +1,6 @@
 // Scans the packets of a file for split points and discontinuities, and continues when the file
 // grows.
-import { readCached } from '../../../storage/read-ahead.ts'
+import { readCached } from '../../../storage/recordings/read-ahead.ts'
 import { isCorrupt, packetPid } from '../packets/packet.ts'
 import type { PacketView } from '../packets/packet.ts'
 import { SCAN_CHUNK_BYTES, walkPackets } from '../packets/packet-walk.ts'

@@ -1,5 +1,5 @@
 // Chooses the served streams of a program, and whether players find them in the recorded tables.
-import { UnplayableError } from '../../../errors.ts'
+import { UnplayableError } from '../../../base/errors.ts'
 import { buildPat, buildPmt, parsePat } from '../packets/program-table.ts'
 import type { ProgramMap, StreamEntry } from '../packets/program-table.ts'
 import type { AudioCodec, AudioConfig } from '../packets/audio-frame.ts'

@@ -1,7 +1,7 @@
 // Indexes an MPEG-TS file, and later the bytes added to it.
-import { UnplayableError } from '../../../errors.ts'
-import type { UnplayableReason } from '../../../problem.ts'
-import type { OpenFile } from '../../../storage/storage.ts'
+import { UnplayableError } from '../../../base/errors.ts'
+import type { UnplayableReason } from '../../../base/problem.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { SPLIT_DISCONTINUITY } from '../../media-index.ts'
 import type { MediaIndex, Track, VideoTrack } from '../../media-index.ts'
 import { finishSets } from '../../codec/sets-scan.ts'

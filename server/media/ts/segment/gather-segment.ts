@@ -1,6 +1,6 @@
 // Reads the packets of a segment once, and gathers the payloads of the wanted PIDs.
-import { UnplayableError } from '../../../errors.ts'
-import type { OpenFile } from '../../../storage/storage.ts'
+import { UnplayableError } from '../../../base/errors.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import { ElementaryStream } from '../packets/elementary-stream.ts'
 import { isUnitStart, packetPid, PID_COUNT } from '../packets/packet.ts'

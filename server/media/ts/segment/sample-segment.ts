@@ -1,6 +1,6 @@
 // Builds a segment of fMP4 samples from the packets of an MPEG-TS file, and the tracks of its init
 // segment.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { videoConfig } from '../../codec/sample-entry.ts'
 import { setsAt } from '../../codec/sets-scan.ts'
 import { hasKeyFrame, servedTracks } from '../../media-index.ts'

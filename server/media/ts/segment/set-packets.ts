@@ -1,6 +1,6 @@
 // Parameter sets before the key frame of a segment, as packets, for recordings that do not repeat
 // them.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { START_CODE } from '../../codec/nal-unit.ts'
 import type { BytesPart } from '../../media-reader.ts'
 import {

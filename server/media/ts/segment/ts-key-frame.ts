@@ -1,5 +1,5 @@
 // Reads the key frame at a split point for a decoder.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { START_CODE } from '../../codec/nal-unit.ts'
 import { setsAt } from '../../codec/sets-scan.ts'
 import type { KeyFrame } from '../../media-index.ts'

@@ -1,5 +1,5 @@
 // Builds a segment from recorded packets: tables, then ranges of the file.
-import type { OpenFile } from '../../../storage/storage.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { setsAt } from '../../codec/sets-scan.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import type { Part, RangePart } from '../../media-reader.ts'

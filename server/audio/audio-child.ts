@@ -1,5 +1,0 @@
-// Entry point of the process that transcodes audio; started by audio-transcoder.ts.
-import { serveJobs } from '../decoder-child/serve-jobs.ts'
-import { transcodeAudio } from './transcode-audio.ts'
-
-serveJobs(process, transcodeAudio)

@@ -1,0 +1,260 @@
+// Inspections as jobs in a real PostgreSQL: every job runs once, on some node, and its result
+// reaches the scanning node, whatever ends in between.
+import { afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { z } from 'zod'
+import { soon } from '../../../test/support/patience.ts'
+import { startPgBouncer } from '../../../test/support/servers/pgbouncer.ts'
+import { queryOnce, sharedPostgres } from '../../../test/support/servers/postgres.ts'
+import type { StartedPostgres } from '../../../test/support/servers/postgres.ts'
+import type { InspectableRecording } from '../../library/catalog/scan/inspector.ts'
+import { InspectionJobs } from './inspection-jobs.ts'
+import { JobQueues } from './job-queues.ts'
+import type { FetchedJob } from './job-queues.ts'
+import { parseInspectionJob } from './job-shapes.ts'
+import { runJobs } from './run-jobs.ts'
+
+let postgres: StartedPostgres
+let url: string
+let stopping: AbortController
+let ends: (() => Promise<unknown>)[]
+
+beforeAll(async () => {
+  postgres = await sharedPostgres(inject('postgresFolder'))
+})
+
+beforeEach(async () => {
+  url = await postgres.createDatabase()
+  stopping = new AbortController()
+  ends = []
+})
+
+afterEach(async () => {
+  stopping.abort()
+  for (const end of ends.toReversed()) await end()
+})
+
+const inspectionPauses = { resultsMs: 20, requestsMs: 20, retryMs: 20, repeatMs: 60_000 }
+const jobPauses = { pollMs: 20, retryMs: 20, extendMs: 1000 }
+const playable = { status: 'playable', durationSeconds: 61.5, isFlawed: false } as const
+
+async function openQueues(at = url): Promise<JobQueues> {
+  const queues = new JobQueues({ url: at, onError: () => undefined })
+  ends.push(async () => queues.close())
+  await queues.prepare()
+  return queues
+}
+
+function recording(name: string, isRequested = false): InspectableRecording {
+  return {
+    path: `alice/2026-02-01/${name}.ts`,
+    kind: 'file',
+    stat: { sizeBytes: 1000, modifiedMs: 1_770_000_000_000, version: `v-${name}` },
+    settlesAtMs: 0,
+    session: { streamer: 'alice', date: '2026-02-01', sessionId: name },
+    isRequested,
+  }
+}
+
+/** The scanning node. */
+function scanWith(
+  queues: JobQueues,
+  { pauses = inspectionPauses }: { pauses?: typeof inspectionPauses } = {},
+): { jobs: InspectionJobs; requested: string[] } {
+  const requested: string[] = []
+  const jobs = new InspectionJobs({
+    queues,
+    onRequested: ({ sessionId }) => requested.push(sessionId),
+    pauses,
+  })
+  const running = jobs.run(stopping.signal)
+  ends.push(async () => running)
+  return { jobs, requested }
+}
+
+/** A node that inspects; returns the paths of the jobs it has run. */
+function inspectWith(
+  queues: JobQueues,
+  work: (path: string, signal: AbortSignal) => Promise<object> = async () => playable,
+  { signal = stopping.signal, concurrency = 1, isReady = (): boolean => true } = {},
+): string[] {
+  const paths: string[] = []
+  const running = runJobs(
+    {
+      queues,
+      queue: 'inspections',
+      concurrency,
+      isReady,
+      async work(data, attempt) {
+        const job = parseInspectionJob(data)
+        if (job === undefined) return
+        paths.push(job.path)
+        const { path, stat } = job
+        const outcome = await work(path, attempt)
+        await queues.add('results', [{ data: { path, version: stat.version, outcome } }])
+      },
+      onFailed: () => undefined,
+      pauses: jobPauses,
+    },
+    signal,
+  )
+  ends.push(async () => running)
+  return paths
+}
+
+it('runs each inspection once, on any node, and returns its result', async () => {
+  const { jobs } = scanWith(await openQueues())
+  const ran = [inspectWith(await openQueues()), inspectWith(await openQueues())]
+  const names = Array.from({ length: 40 }, (_, i) => `s${i}`)
+  const found = await Promise.all(
+    names.map(async (name) => jobs.inspect(recording(name), stopping.signal)),
+  )
+  expect(found).toEqual(names.map(() => playable))
+  expect(ran.flat().toSorted()).toEqual(names.map((name) => recording(name).path).toSorted())
+})
+
+it('reports unplayable, deleted and unreadable recordings to the scanning node', async () => {
+  const { jobs } = scanWith(await openQueues())
+  const unplayable = { status: 'unplayable', reason: { code: 'encrypted' } }
+  inspectWith(await openQueues(), async (path) => {
+    if (path.includes('bad')) return unplayable
+    return { status: path.includes('gone') ? 'gone' : 'failed' }
+  })
+  const { signal } = stopping
+  expect(await jobs.inspect(recording('bad'), signal)).toEqual(unplayable)
+  await expect(jobs.inspect(recording('gone'), signal)).rejects.toMatchObject({ code: 'gone' })
+  await expect(jobs.inspect(recording('dead'), signal)).rejects.toMatchObject({ code: 'failed' })
+})
+
+it('runs what a visitor requested before what was added earlier', async () => {
+  const queues = await openQueues()
+  const { jobs, requested } = scanWith(queues)
+  const { signal } = stopping
+  const first = jobs.inspect(recording('earlier'), signal)
+  const second = jobs.inspect(recording('requested', true), signal)
+  await expect.poll(async () => countJobs('inspections'), soon).toBe(2)
+  const order = inspectWith(await openQueues())
+  await Promise.all([first, second])
+  expect(order).toEqual([recording('requested').path, recording('earlier').path])
+
+  await queues.add('requests', [{ data: recording('later').session, key: 'later' }])
+  await expect.poll(() => requested, soon).toEqual(['later'])
+})
+
+it('repeats the job of a node that has died, and not that of one that works for long', async () => {
+  const { jobs } = scanWith(await openQueues())
+  const slow = Promise.withResolvers<object>()
+  const slowRan = inspectWith(await openQueues(), async () => slow.promise)
+  const inspectedSlowly = jobs.inspect(recording('slow'), stopping.signal)
+  await expect.poll(() => slowRan.length, soon).toBe(1)
+  const dead = await openQueues()
+  const inspected = jobs.inspect(recording('abandoned'), stopping.signal)
+  await expect.poll(async () => (await dead.take('inspections', 1)).length, soon).toBe(1)
+  const ran = inspectWith(await openQueues())
+  expect(await inspected).toEqual(playable)
+  expect(ran).toEqual([recording('abandoned').path])
+  slow.resolve(playable)
+  expect(await inspectedSlowly).toEqual(playable)
+  expect(slowRan).toHaveLength(1)
+})
+
+it('gives up a job that ends every node', async () => {
+  const queues = await openQueues()
+  const { jobs } = scanWith(queues)
+  const inspected = jobs.inspect(recording('poison'), stopping.signal)
+  const failure = inspected.catch((error: unknown) => error)
+  let crashes = 0
+  const crash = async (): Promise<number> => {
+    const taken: FetchedJob[] = await queues.take('inspections', 1)
+    crashes += taken.length
+    await queues.giveBack('inspections', taken)
+    return crashes
+  }
+  await expect.poll(crash, { ...soon, interval: 10 }).toBe(4)
+  expect(await failure).toMatchObject({ code: 'failed' })
+})
+
+it('gives back the jobs of a node that stops', async () => {
+  const { jobs } = scanWith(await openQueues())
+  const stopped = new AbortController()
+  const hanging = async (_path: string, signal: AbortSignal): Promise<object> =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })
+  const first = inspectWith(await openQueues(), hanging, { signal: stopped.signal })
+  const inspected = jobs.inspect(recording('handed-over'), stopping.signal)
+  await expect.poll(() => first.length, soon).toBe(1)
+  const second = inspectWith(await openQueues())
+  stopped.abort()
+  expect(await inspected).toEqual(playable)
+  expect(second).toHaveLength(1)
+})
+
+it('leaves jobs to other nodes while it is not ready', async () => {
+  const { jobs } = scanWith(await openQueues())
+  const readiness: boolean[] = [false, false, false]
+  const isReady = (): boolean => readiness.shift() ?? true
+  const unready = inspectWith(await openQueues(), undefined, { isReady: () => false })
+  const later = inspectWith(await openQueues(), undefined, { isReady })
+  expect(await jobs.inspect(recording('s1'), stopping.signal)).toEqual(playable)
+  expect([unready.length, later.length, readiness.length]).toEqual([0, 1, 0])
+})
+
+it('ignores jobs and results of another version, and adds lost jobs again', async () => {
+  const queues = await openQueues()
+  const { jobs } = scanWith(queues, { pauses: { ...inspectionPauses, repeatMs: 100 } })
+  await queues.add('inspections', [{ data: { url: 'x' }, key: 'x' }])
+  await queues.add('results', [{ data: { path: 1 } }, { data: { outcome: 'x' } }])
+  const inspected = jobs.inspect(recording('lost'), stopping.signal)
+  await expect.poll(async () => countJobs('inspections'), soon).toBe(2)
+  await queryOnce(url, 'DELETE FROM aftercast_jobs.job')
+  inspectWith(queues)
+  expect(await inspected).toEqual(playable)
+})
+
+it('ends the wait of a scan that stops', async () => {
+  const { jobs } = scanWith(await openQueues())
+  const scan = new AbortController()
+  const inspected = jobs.inspect(recording('s1'), scan.signal)
+  scan.abort(new Error('stopped'))
+  await expect(inspected).rejects.toThrow('stopped')
+})
+
+it('works through PgBouncer in transaction mode', async () => {
+  const bouncer = await startPgBouncer(postgres)
+  ends.push(async () => bouncer.stop())
+  const at = bouncer.through(url)
+  const { jobs } = scanWith(await openQueues(at))
+  inspectWith(await openQueues(at), undefined, { concurrency: 4 })
+  const names = Array.from({ length: 10 }, (_, i) => `s${i}`)
+  const found = await Promise.all(
+    names.map(async (name) => jobs.inspect(recording(name), stopping.signal)),
+  )
+  expect(found).toEqual(names.map(() => playable))
+})
+
+it('prepares a database once for nodes that start together, and again if replaced', async () => {
+  const nodes = await Promise.all(Array.from({ length: 4 }, async () => openQueues()))
+  const [first] = nodes
+  await queryOnce(url, 'DROP SCHEMA aftercast_jobs CASCADE')
+  await expect(first?.take('inspections', 1)).rejects.toThrow('aftercast_jobs')
+  await first?.prepare()
+  const data = { path: 'x' }
+  await first?.add('inspections', [
+    { data, key: 'one' },
+    { data, key: 'one' },
+    { data, key: 'two' },
+  ])
+  expect(await countJobs('inspections')).toBe(2)
+  expect([...((await first?.figures())?.keys() ?? [])].toSorted()).toEqual([
+    'inspections',
+    'requests',
+    'results',
+    'thumbnails',
+  ])
+})
+
+async function countJobs(queue: string): Promise<number> {
+  const select = `SELECT count(*)::int AS jobs FROM aftercast_jobs.job WHERE name = '${queue}'`
+  const [row] = z.array(z.object({ jobs: z.number() })).parse(await queryOnce(url, select))
+  return row?.jobs ?? 0
+}

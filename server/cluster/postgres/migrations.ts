@@ -1,0 +1,142 @@
+// The migrations of the shared database. A released step never changes.
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Transaction } from 'kysely'
+import { AppError } from '../../base/errors.ts'
+import type { SharedSchema } from './schema.ts'
+import { inTransaction } from './shared-database.ts'
+import type { SharedDatabase } from './shared-database.ts'
+
+/**
+ * Statements of each step; steps are numbered from 1. Names are compared by bytes, as in SQLite:
+ * snapshots are read in that order.
+ */
+const steps: readonly (readonly string[])[] = [
+  [
+    `CREATE TABLE aftercast.library (
+       id integer PRIMARY KEY CHECK (id = 1),
+       identity text NOT NULL,
+       generation bigint NOT NULL,
+       complete_since bigint NOT NULL,
+       layout text,
+       is_walked boolean NOT NULL,
+       secret text,
+       scanner text,
+       scanner_until timestamptz)`,
+    `CREATE TABLE aftercast.recordings (
+       folder text COLLATE "C" NOT NULL,
+       name text COLLATE "C" NOT NULL,
+       streamer text NOT NULL,
+       date text NOT NULL,
+       session_id text NOT NULL,
+       kind text NOT NULL,
+       rank integer NOT NULL,
+       size_bytes bigint NOT NULL,
+       modified_ms bigint NOT NULL,
+       version text NOT NULL,
+       status text NOT NULL,
+       duration_seconds double precision,
+       reason text,
+       flawed integer NOT NULL,
+       settles_at_ms bigint NOT NULL,
+       retry_at_ms bigint NOT NULL,
+       rest_until_ms bigint NOT NULL,
+       attempts integer NOT NULL,
+       generation bigint NOT NULL,
+       removed_at timestamptz,
+       PRIMARY KEY (folder, name))`,
+    `CREATE INDEX recordings_by_generation ON aftercast.recordings (generation)`,
+    `CREATE INDEX recordings_removed ON aftercast.recordings (removed_at)
+       WHERE removed_at IS NOT NULL`,
+    `CREATE TABLE aftercast.hidden (
+       streamer text COLLATE "C" NOT NULL,
+       date text COLLATE "C" NOT NULL,
+       session_id text COLLATE "C" NOT NULL,
+       generation bigint NOT NULL,
+       removed_at timestamptz,
+       PRIMARY KEY (streamer, date, session_id))`,
+    `CREATE INDEX hidden_by_generation ON aftercast.hidden (generation)`,
+    `CREATE TABLE aftercast.daily_counts (
+       day text COLLATE "C" NOT NULL,
+       name text COLLATE "C" NOT NULL,
+       label text COLLATE "C" NOT NULL,
+       zone text COLLATE "C" NOT NULL,
+       streamer text COLLATE "C" NOT NULL,
+       date text COLLATE "C" NOT NULL,
+       session_id text COLLATE "C" NOT NULL,
+       amount bigint NOT NULL,
+       PRIMARY KEY (day, name, label, zone, streamer, date, session_id))`,
+    `CREATE TABLE aftercast.activity_batches (
+       id text PRIMARY KEY,
+       merged_at timestamptz NOT NULL)`,
+  ],
+  [
+    `ALTER TABLE aftercast.recordings
+       ADD COLUMN sidecars text NOT NULL DEFAULT '',
+       ADD COLUMN titled_by text NOT NULL DEFAULT '',
+       ADD COLUMN title text,
+       ADD COLUMN starts_at_ms bigint`,
+  ],
+  [
+    `CREATE TABLE aftercast.releases (id text PRIMARY KEY, added_at timestamptz NOT NULL)`,
+    `CREATE TABLE aftercast.assets (
+       release text NOT NULL REFERENCES aftercast.releases ON DELETE CASCADE,
+       name text NOT NULL,
+       bytes bytea NOT NULL,
+       PRIMARY KEY (release, name))`,
+  ],
+  [
+    `CREATE TABLE aftercast.hide_log (
+       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+       at_ms bigint NOT NULL,
+       action text NOT NULL,
+       streamer text COLLATE "C" NOT NULL,
+       date text COLLATE "C" NOT NULL,
+       session_id text COLLATE "C" NOT NULL,
+       reason text NOT NULL)`,
+  ],
+]
+
+/** Of this program; any number that no other program uses for an advisory lock. */
+const LOCK = 7_215_409_338
+
+/**
+ * Creates the schema and runs the missing steps, once for nodes that start at the same time.
+ *
+ * @throws AppError `failed` if a newer version has migrated it; errors of the database
+ */
+export async function migrateSharedDatabase(database: SharedDatabase): Promise<void> {
+  await inTransaction(database, async (transaction) => {
+    // Until the end of the transaction: one of the session would stay with PgBouncer's connection.
+    await sql`SELECT pg_advisory_xact_lock(${LOCK}::bigint)`.execute(transaction)
+    const done = await migratedTo(transaction)
+    if (done > steps.length) {
+      throw new AppError('failed', 'database: it was made by a newer version of this program')
+    }
+    for (const [at, statements] of steps.slice(done).entries()) {
+      for (const statement of statements) await sql.raw(statement).execute(transaction)
+      await transaction
+        .insertInto('aftercast.migrations')
+        .values({ number: done + at + 1 })
+        .execute()
+    }
+    await sql`
+      INSERT INTO aftercast.library (id, identity, generation, complete_since, is_walked)
+      VALUES (1, ${randomUUID()}, 1, 0, false) ON CONFLICT DO NOTHING`.execute(transaction)
+  })
+}
+
+async function migratedTo(transaction: Transaction<SharedSchema>): Promise<number> {
+  const { rows } = await sql<{ found: number }>`
+    SELECT 1 AS found FROM pg_namespace WHERE nspname = 'aftercast'`.execute(transaction)
+  // The statement needs a privilege even where the schema exists.
+  if (rows.length === 0) await sql`CREATE SCHEMA aftercast`.execute(transaction)
+  await sql`CREATE TABLE IF NOT EXISTS aftercast.migrations (number integer PRIMARY KEY)`.execute(
+    transaction,
+  )
+  const last = await transaction
+    .selectFrom('aftercast.migrations')
+    .select(({ fn }) => fn.max('number').as('number'))
+    .executeTakeFirst()
+  return last?.number ?? 0
+}

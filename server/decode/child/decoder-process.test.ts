@@ -1,0 +1,111 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { childCode } from '../../../test/support/child-code.ts'
+import { isAppError } from '../../base/errors.ts'
+import { DecoderProcess } from './decoder-process.ts'
+import { patienceMs, soon } from '../../../test/support/patience.ts'
+
+const limits = {
+  startMs: 60_000,
+  jobMs: 1000,
+  residentBytes: 2 ** 30,
+  cpuSeconds: 300,
+  idleMs: 60_000,
+}
+const confinement = {
+  parts: new Set<never>(),
+  isRoot: false,
+  nodePath: process.execPath,
+  readable: [path.resolve(import.meta.dirname, '../../..')],
+}
+const { signal } = new AbortController()
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-decoder-'))
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+/** The result of a job in a child that runs this code. */
+async function runJob(name: string, onJob: string, jobMs = limits.jobMs): Promise<string> {
+  const file = path.join(folder, `${name}.mjs`)
+  await writeFile(file, childCode(onJob))
+  const child = new DecoderProcess({ file, name }, { ...limits, jobMs }, confinement)
+  try {
+    const parse = (value: unknown) => (typeof value === 'number' ? value : undefined)
+    const result = await child.run({ job: {}, parse }, signal)
+    return result.status === 'done' ? result.status : result.reason
+  } catch (error) {
+    if (isAppError(error, 'busy')) return 'busy'
+    throw error
+  } finally {
+    child.kill('the test is over')
+  }
+}
+
+it('kills a process that exceeds the time limit', async () => {
+  // On a busy machine the job may have to be repeated.
+  const what = () => runJob('spinning', 'for (;;) {}')
+  await expect.poll(what, { timeout: patienceMs }).toBe('the job exceeded its time limit')
+})
+
+it.runIf(process.platform === 'linux')('reports a job that got no processor time', async () => {
+  expect(await runJob('waiting', '')).toBe('busy')
+})
+
+const writeRaw = (bytes: number[]) => `process.stdout.write(Buffer.of(${bytes.join()}))`
+const MALFORMED = 'it sent a malformed message'
+
+it.each([
+  ['null', 'send(null)'],
+  ['a string', "send('done')"],
+  ['no status', 'send({ value: 1 })'],
+  ['an unknown status', "send({ status: 'killed' })"],
+  ['a second start', "send({ status: 'ready' })"],
+  ['a reason that is no text', "send({ status: 'undecodable', reason: { length: 1e9 } })"],
+  ['a value of another kind', "send({ status: 'done', value: '1' })"],
+  ['no value', "send({ status: 'done' })"],
+  ['bytes that are no message', writeRaw([0, 0, 0, 4, 1, 2, 3, 4])],
+  ['a message without an end', writeRaw([255, 255, 255, 255, 0])],
+])('kills a process that sends %s', async (what, onJob) => {
+  expect(await runJob(what.replaceAll(' ', '-'), onJob, patienceMs)).toBe(MALFORMED)
+})
+
+it('never reads what a process writes to the channel of Node', async () => {
+  // Node ends the process that reads either of these.
+  const onJob = `
+    const { writeSync } = await import('node:fs')
+    let written = 0
+    try { written = writeSync(3, Buffer.of(0, 0, 0, 4, 1, 2, 3, 4)) } catch {}
+    try { process.send?.({ cmd: 'NODE_HANDLE', type: 'x' }, () => {}) } catch {}
+    send({ status: 'done', value: written })`
+  expect(await runJob('channel', onJob, patienceMs)).toBe('done')
+})
+
+it('takes no reply for the next job', async () => {
+  const file = path.join(folder, 'twice.mjs')
+  await writeFile(
+    file,
+    childCode("send({ status: 'done', value: 1 }); send({ status: 'done', value: 1 })"),
+  )
+  const child = new DecoderProcess(
+    { file, name: 'twice' },
+    { ...limits, jobMs: patienceMs },
+    confinement,
+  )
+  const parse = (value: unknown) => (typeof value === 'number' ? value : undefined)
+  await child.run({ job: {}, parse }, signal)
+  await expect.poll(() => child.ended, soon).toBe(true)
+  expect(await child.run({ job: {}, parse }, signal)).toEqual({
+    status: 'killed',
+    reason: MALFORMED,
+  })
+})
+
+it('cuts the reason of a failure, which is logged', async () => {
+  const onJob = "send({ status: 'undecodable', reason: 'x'.repeat(100_000) })"
+  expect(await runJob('long', onJob, patienceMs)).toHaveLength(500)
+})

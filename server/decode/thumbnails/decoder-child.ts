@@ -1,0 +1,25 @@
+// Entry point of the image decoder process; started by decoder.ts.
+import { constants, setPriority } from 'node:os'
+import { serveJobs } from '../child/serve-jobs.ts'
+import type { DecoderJob, RenderedImage } from './render-message.ts'
+import { renderThumbnail } from './render-thumbnail.ts'
+import { encodeSheet, renderTile } from './render-tile.ts'
+
+// Serving has priority over decoding, but a client waits for the image. Where the system forbids
+// it, decoding just competes with serving.
+try {
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+} catch {}
+
+serveJobs(process, runJob)
+
+function runJob(job: DecoderJob): RenderedImage | Uint8Array {
+  switch (job.kind) {
+    case 'image':
+      return renderThumbnail(job)
+    case 'tile':
+      return renderTile(job)
+    case 'sheet':
+      return encodeSheet(job)
+  }
+}

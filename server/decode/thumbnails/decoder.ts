@@ -1,0 +1,131 @@
+// Decodes key frames in child processes, so that a hostile file costs one image and never the
+// server.
+import { z } from 'zod'
+import { childFile } from '../child/child-file.ts'
+import { createDecoderPool } from '../child/decoder-pool.ts'
+import type { JobFigures } from '../child/decoder-pool.ts'
+import type { DecoderLimits, JobResult } from '../child/decoder-process.ts'
+import { createSandbox } from '../child/sandbox.ts'
+import type { DecoderLog, Sandbox } from '../child/sandbox.ts'
+import type { KeyFrame } from '../../media/media-index.ts'
+import { sniffImageType } from './image-format.ts'
+import type { ImageType } from './image-format.ts'
+import { MAX_ENCODED_BYTES, MAX_KEY_FRAME_BYTES, planeBytes } from './render-message.ts'
+import type {
+  DecoderJob,
+  PlanarImage,
+  RenderedImage,
+  RenderJob,
+  TileJob,
+} from './render-message.ts'
+
+/**
+ * Result of a job. `killed`: the process ended during the job, by a crash or by exceeding a limit.
+ */
+export type RenderResult =
+  | { status: 'rendered'; image: RenderedImage }
+  | { status: 'undecodable'; reason: string }
+  | { status: 'killed'; reason: string }
+
+/** As a `RenderResult`, with the planes of a tile or the bytes of a JPEG. */
+export type BytesResult = JobResult<Uint8Array>
+
+export interface Decoder {
+  readonly figures: JobFigures
+  /**
+   * Decodes, scales and encodes one key frame. Rejects with AppError `busy` if too many jobs wait,
+   * `failed` if no decoder process starts, and with the signal's reason.
+   */
+  render(job: RenderJob, signal: AbortSignal): Promise<RenderResult>
+  /** Decodes one key frame into the planes of a tile. Rejects as `render`. */
+  renderTile(job: TileJob, signal: AbortSignal): Promise<BytesResult>
+  /** Encodes a sheet of tiles as JPEG. Rejects as `render`. */
+  encodeSheet(sheet: PlanarImage, signal: AbortSignal): Promise<BytesResult>
+  /** Ends every process; jobs in progress reject. */
+  close(): void
+}
+
+export interface DecoderOptions {
+  /** Number of processes, 1 by default. */
+  concurrency?: number
+  limits?: Partial<DecoderLimits>
+  log?: DecoderLog
+  /** Shared with other decoders, so that detection runs once. */
+  sandbox?: Sandbox
+}
+
+const MAX_WAITING = 64
+const DEFAULT_LIMITS: DecoderLimits = {
+  startMs: 15_000,
+  jobMs: 8_000,
+  residentBytes: 512 * 1024 * 1024,
+  cpuSeconds: 300,
+  idleMs: 60_000,
+}
+
+/** Starts processes on demand, reuses them, and ends them after an idle minute. */
+export function createDecoder(options: DecoderOptions = {}): Decoder {
+  const { concurrency = 1, log, sandbox = createSandbox({ log }) } = options
+  const pool = createDecoderPool<DecoderJob>({
+    program: {
+      file: childFile('decoder-child', import.meta.url),
+      name: 'image decoder',
+      environment: { SVT_LOG: '0' },
+    },
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    queue: {
+      limit: concurrency,
+      waiting: MAX_WAITING,
+      busyMessage: 'Too many thumbnails are being rendered; try again soon',
+    },
+    sandbox,
+    log,
+  })
+
+  return {
+    get figures() {
+      return pool.figures
+    },
+    async render(job, signal) {
+      if (isTooLarge(job.frame)) return TOO_LARGE
+      const type: ImageType = `image/${job.format}`
+      const parse = (value: unknown): RenderedImage | undefined => {
+        const { data } = renderedShape.safeParse(value)
+        return data && parseEncoded(data.bytes, type) && data
+      }
+      const result = await pool.run({ job: { kind: 'image', ...job }, parse }, signal)
+      return result.status === 'done' ? { status: 'rendered', image: result.value } : result
+    },
+    async renderTile(job, signal) {
+      if (isTooLarge(job.frame)) return TOO_LARGE
+      const parse = (value: unknown): Uint8Array | undefined =>
+        value instanceof Uint8Array && value.length === planeBytes(job) ? value : undefined
+      return pool.run({ job: { kind: 'tile', ...job }, parse }, signal)
+    },
+    async encodeSheet(sheet, signal) {
+      const parse = (value: unknown): Uint8Array | undefined => parseEncoded(value, 'image/jpeg')
+      return pool.run({ job: { kind: 'sheet', ...sheet }, parse }, signal)
+    },
+    close: () => pool.close(),
+  }
+}
+
+const TOO_LARGE = { status: 'undecodable', reason: 'the key frame is too large' } as const
+
+const renderedShape = z.object({
+  bytes: z.instanceof(Uint8Array),
+  width: z.int().positive(),
+  height: z.int().positive(),
+  meanLuma: z.number(),
+  lumaDeviation: z.number(),
+  hasErrors: z.boolean(),
+})
+
+function isTooLarge({ data, extradata }: KeyFrame): boolean {
+  return data.length + (extradata?.length ?? 0) > MAX_KEY_FRAME_BYTES
+}
+
+function parseEncoded(value: unknown, type: ImageType): Uint8Array | undefined {
+  const isEncoded = value instanceof Uint8Array && value.length <= MAX_ENCODED_BYTES
+  return isEncoded && sniffImageType(value) === type ? value : undefined
+}

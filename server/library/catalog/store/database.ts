@@ -1,0 +1,151 @@
+// The catalog's SQLite database: connection settings, and queries compiled once by Kysely and run
+// synchronously.
+import Sqlite from 'better-sqlite3'
+import type { Database as SqliteDatabase } from 'better-sqlite3'
+import {
+  DummyDriver,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely'
+import type { Compilable, RawBuilder } from 'kysely'
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { AppError, unusableData } from '../../../base/errors.ts'
+import { checkMigrated, migrate } from './migrations.ts'
+import { createOutbox, detachReplica } from './replica-tables.ts'
+import type { CatalogSchema } from './schema.ts'
+
+export interface DatabaseOptions {
+  /**
+   * Path of the SQLite file; its folder is created if missing. Empty: a temporary file, which ends
+   * with the connection.
+   */
+  path: string
+  /**
+   * One process writes (and migrates), any number of processes read, or `join` the writer for a
+   * small change. These require the file, migrated by the writer.
+   */
+  mode: 'read' | 'write' | 'join'
+  /**
+   * The role of a writing connection to a replica of a shared database: `scan` adds changes to the
+   * outbox, `follow` applies what comes from the database. Default: the catalog is no replica, and
+   * a catalog that was one is detached.
+   */
+  replica?: ReplicaRole | undefined
+}
+
+export type ReplicaRole = 'scan' | 'follow'
+
+/** A prepared query with named parameters `P` and rows `R`. */
+export interface Query<P, R> {
+  all(parameters: P): R[]
+  get(parameters: P): R | undefined
+  /** Runs a change; returns the number of changed rows. */
+  run(parameters: P): number
+}
+
+/** A placeholder in a query, bound when it runs. */
+export type Parameter<P> = <K extends keyof P & string>(name: K) => RawBuilder<P[K]>
+
+type Build<P, R> = (kysely: Kysely<CatalogSchema>, parameter: Parameter<P>) => Compilable<R>
+
+/** How long a statement waits for a lock held by another process. */
+const BUSY_TIMEOUT_MS = 5000
+/**
+ * Every inspection is a transaction of a few pages: SQLite's default of 1000 would wait for the
+ * disk too often.
+ */
+const CHECKPOINT_PAGES = 4000
+/** Page cache of each connection: holds the indexes of a hundred thousand recordings. */
+const CACHE_KIB = 32 * 1024
+
+/**
+ * Opens the database and migrates it. @throws AppError `failed` with the cause if it cannot be used
+ */
+export function openDatabase({ path, mode, replica }: DatabaseOptions): Database {
+  const readonly = mode === 'read'
+  let sqlite: SqliteDatabase | undefined
+  try {
+    if (mode === 'write') mkdirSync(dirname(path), { recursive: true })
+    const fileMustExist = mode !== 'write'
+    sqlite = new Sqlite(path, { readonly, fileMustExist, timeout: BUSY_TIMEOUT_MS })
+    sqlite.pragma('foreign_keys = ON')
+    sqlite.pragma(`cache_size = -${CACHE_KIB}`)
+    if (mode !== 'write') checkMigrated(sqlite)
+    else {
+      sqlite.pragma('journal_mode = WAL')
+      sqlite.pragma('synchronous = NORMAL')
+      sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+      migrate(sqlite)
+      if (replica === undefined) detachReplica(sqlite)
+      else if (replica === 'scan') createOutbox(sqlite)
+    }
+    return new Database(sqlite)
+  } catch (error) {
+    sqlite?.close()
+    if (error instanceof AppError) throw error
+    throw unusableData(`${path} cannot be opened`, error)
+  }
+}
+
+/** A connection with prepared queries and transactions. Statements run synchronously. */
+export class Database {
+  readonly #sqlite: SqliteDatabase
+  readonly #kysely = new Kysely<CatalogSchema>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  })
+
+  constructor(sqlite: SqliteDatabase) {
+    this.#sqlite = sqlite
+  }
+
+  /**
+   * Compiles and prepares a query once. Curried, because the parameters' type is explicit while the
+   * rows' type is inferred: `database.prepare<{ name: string }>()((kysely, parameter) => ...)`.
+   */
+  prepare<P>(): <R>(build: Build<P, R>) => Query<P, R> {
+    return <R>(build: Build<P, R>) => {
+      const compiled = build(this.#kysely, parameterOf).compile()
+      const statement = this.#sqlite.prepare<unknown[], R>(compiled.sql)
+      const values = (parameters: P): unknown[] =>
+        compiled.parameters.map((value) =>
+          value instanceof Slot ? Reflect.get(Object(parameters), value.name) : value,
+        )
+      return {
+        all: (parameters) => statement.all(...values(parameters)),
+        get: (parameters) => statement.get(...values(parameters)),
+        run: (parameters) => statement.run(...values(parameters)).changes,
+      }
+    }
+  }
+
+  /** Runs `work` in one write transaction, which is rolled back if it throws. */
+  transaction<T>(work: () => T): T {
+    return this.#sqlite.transaction(work).immediate()
+  }
+
+  close(): void {
+    this.#sqlite.close()
+  }
+}
+
+/** A placeholder in a compiled query's parameter list. */
+class Slot {
+  readonly name: string
+
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+function parameterOf<T>(name: string): RawBuilder<T> {
+  return sql<T>`${new Slot(name)}`
+}

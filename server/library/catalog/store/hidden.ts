@@ -1,0 +1,127 @@
+// Names that an operator has hidden: a streamer or one session. They outlive the recordings.
+import type { SessionReference } from '../../../../shared/paths.ts'
+import type { Database } from './database.ts'
+import { createSessionListing } from './session-listing.ts'
+import type { SessionKey } from './session-listing.ts'
+
+/** A hidden name: a whole streamer, or one session. */
+export type HiddenName =
+  | { kind: 'streamer'; streamer: string }
+  | ({ kind: 'session' } & SessionReference)
+
+/**
+ * Hides and unhides names. Every process that reads the catalog sees changes at once; no file is
+ * touched.
+ */
+export interface HiddenNames {
+  /** Returns whether it was visible before. */
+  hide(name: HiddenName): boolean
+  /** Returns whether exactly this name was hidden. */
+  unhide(name: HiddenName): boolean
+  /** Hides and shows names in one transaction; returns how many were not so before. */
+  set(changes: readonly HiddenChange[]): number
+  /** Whether the catalog has a recording of this name, hidden or not. */
+  isKnown(name: HiddenName): boolean
+  /** Sorted by name. */
+  list(): HiddenName[]
+}
+
+/** A name as stored: in NFC, and a streamer with empty date and session id. */
+export interface HiddenRow {
+  streamer: string
+  date: string
+  sessionId: string
+}
+
+/** A name to hide, or to show again. */
+export interface HiddenChange extends HiddenRow {
+  isHidden: boolean
+}
+
+export function createHiddenNames(database: Database): HiddenNames {
+  const queries = prepareHiddenQueries(database)
+  const listing = createSessionListing(database)
+
+  const set = (changes: readonly HiddenChange[]): number =>
+    database.transaction(() => {
+      let count = 0
+      for (const { isHidden, ...row } of changes) {
+        if ((isHidden ? queries.add : queries.remove).run(row) === 0) continue
+        count += 1
+        const key = queries.key.get(row)
+        if (key) listing.touch(key)
+        else listing.note(row)
+      }
+      listing.settle()
+      return count
+    })
+
+  return {
+    hide: (name) => set([{ ...rowOf(name), isHidden: true }]) > 0,
+    unhide: (name) => set([{ ...rowOf(name), isHidden: false }]) > 0,
+    set,
+    isKnown: (name) =>
+      (name.kind === 'streamer' ? queries.streamer : queries.key).get(rowOf(name)) !== undefined,
+    list: () => queries.all.all({}).map(nameOf),
+  }
+}
+
+export function rowOf(name: HiddenName): HiddenRow {
+  const streamer = name.streamer.normalize('NFC')
+  if (name.kind === 'streamer') return { streamer, date: '', sessionId: '' }
+  const [date, sessionId] = [name.date.normalize('NFC'), name.sessionId.normalize('NFC')]
+  return { streamer, date, sessionId }
+}
+
+export function nameOf(row: HiddenRow): HiddenName {
+  if (row.sessionId === '') return { kind: 'streamer', streamer: row.streamer }
+  return { kind: 'session', ...row }
+}
+
+function prepareHiddenQueries(database: Database) {
+  return {
+    ...prepareKnown(database),
+    add: database.prepare<HiddenRow>()((kysely, parameter) =>
+      kysely
+        .insertInto('hidden')
+        .values({
+          streamer: parameter('streamer'),
+          date: parameter('date'),
+          session_id: parameter('sessionId'),
+        })
+        .onConflict((conflict) => conflict.doNothing()),
+    ),
+    remove: database.prepare<HiddenRow>()((kysely, parameter) =>
+      kysely
+        .deleteFrom('hidden')
+        .where('streamer', '=', parameter('streamer'))
+        .where('date', '=', parameter('date'))
+        .where('session_id', '=', parameter('sessionId')),
+    ),
+    all: database.prepare<object>()((kysely) =>
+      kysely
+        .selectFrom('hidden')
+        .select(['streamer', 'date', 'session_id as sessionId'])
+        .orderBy('streamer')
+        .orderBy('date')
+        .orderBy('session_id'),
+    ),
+  }
+}
+
+function prepareKnown(database: Database) {
+  return {
+    streamer: database.prepare<HiddenRow>()((kysely, parameter) =>
+      kysely.selectFrom('streamers').select('id').where('name', '=', parameter('streamer')),
+    ),
+    key: database.prepare<HiddenRow>()<SessionKey>((kysely, parameter) =>
+      kysely
+        .selectFrom('streamers')
+        .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
+        .select(['streamers.id as streamerId', 'date', 'session_id as sessionId'])
+        .where('streamers.name', '=', parameter('streamer'))
+        .where('date', '=', parameter('date'))
+        .where('session_id', '=', parameter('sessionId')),
+    ),
+  }
+}

@@ -1,0 +1,174 @@
+// The HTTP server: limits, headers, and the groups of routes.
+import cors from '@fastify/cors'
+import Fastify, { LogController } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { PublicConfig } from '../../../shared/contract.ts'
+import { apiPrefix } from '../../../shared/paths.ts'
+import type { Admission } from '../../base/admission/limits.ts'
+import type { SessionReference } from '../../../shared/paths.ts'
+import type { Catalog } from '../../library/catalog/catalog.ts'
+import type { TrustedProxies } from '../../base/config/trusted-proxies.ts'
+import type { SegmentSender } from '../../stream/delivery/segment-sender.ts'
+import type { SessionOpener } from '../../stream/hls/session/session-opener.ts'
+import type { Storyboards } from '../../decode/storyboards/storyboards.ts'
+import type { Thumbnails } from '../../decode/thumbnails/thumbnails.ts'
+import type { BuiltPage } from './pages/built-page.ts'
+import { createConnectionServer } from './connections/connections.ts'
+import { addCrawlerRoutes } from './crawlers/crawler-routes.ts'
+import { sendError } from './responses/errors.ts'
+import { addHealthRoutes } from './health-routes.ts'
+import { addListRoutes } from './list-routes.ts'
+import { decodableUrl } from './connections/malformed-request.ts'
+import { addClients } from './admitted.ts'
+import { answerOutside, urlOfRoutes } from './outside-requests.ts'
+import { PageFacts } from './pages/page-facts.ts'
+import { addFallbacks, addPageRoutes } from './pages/page-routes.ts'
+import { addRequestKind } from './request-kind.ts'
+import { logRequests } from './request-log.ts'
+import { createPagePolicy, createSecurityHeaders } from './responses/security-headers.ts'
+import type { SecurityHeaders } from './responses/security-headers.ts'
+import { addServerTiming, recordPhases } from './responses/server-timing.ts'
+import type { SessionDetails } from './session-details.ts'
+import { addSessionRoutes } from './session-routes.ts'
+import type { Site } from './site/site.ts'
+import type { StreamerDetails } from './streamer-details.ts'
+import { addStoryboardRoutes } from './storyboard-routes.ts'
+import { addThumbnailRoutes } from './thumbnail-routes.ts'
+import type { ThumbnailSources } from './thumbnail-sources.ts'
+import { trustProxyOf } from './trust-proxy.ts'
+import { addVideoRoutes } from './video-routes.ts'
+
+/** As large as Node's limit for headers, because the routes check the length of names. */
+const MAX_PARAMETER_LENGTH = 16 * 1024
+const MAX_BODY_BYTES = 64 * 1024
+
+export interface HttpServerOptions {
+  catalog: Catalog
+  sessions: SessionOpener
+  sender: SegmentSender
+  admission: Admission
+  page: BuiltPage
+  thumbnails: Thumbnails
+  storyboards: Storyboards
+  sources: ThumbnailSources
+  sessionDetails: SessionDetails
+  streamerDetails: StreamerDetails
+  config: PublicConfig
+  site: Site
+  /** URLs of the ad network, for the page's policy. */
+  adUrls: readonly string[]
+  logger: FastifyBaseLogger
+  log: { requests: boolean; slowMs: number }
+  corsOrigins: readonly string[]
+  trustProxy: TrustedProxies
+  isReady: () => boolean
+  /** A visitor opens a session that is not inspected yet. */
+  onRequested: (session: SessionReference) => void
+  publicUrl: () => string
+  /** Routes of other layers. */
+  extensions: readonly ((app: FastifyInstance) => Promise<void> | void)[]
+}
+
+/** The server with all routes; it does not listen yet. */
+export async function createHttpServer(options: HttpServerOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    logController: new LogController({ disableRequestLogging: true }),
+    // A child logger with a request id would cost more than it helps. As the server's logger, it
+    // would make Fastify watch each response to its end for a log line that is switched off.
+    childLoggerFactory: () => options.logger,
+    trustProxy: trustProxyOf(options.trustProxy),
+    bodyLimit: MAX_BODY_BYTES,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    serverFactory: (handler) => createConnectionServer(handler),
+    rewriteUrl: ({ url }) => decodableUrl(urlOfRoutes(url ?? '/', options.site.basePath)),
+    // The server has its own.
+    clientErrorHandler: () => undefined,
+    frameworkErrors: (error, request, reply) => {
+      void sendError(error, request, reply)
+    },
+  })
+  addRequestKind(app)
+  addClients(app)
+  ignoreRanges(app)
+  recordPhases(app)
+  app.decorateRequest('served', undefined)
+  app.decorateReply('firstByteAtMs', undefined)
+  if (options.logger.level === 'debug' || options.logger.level === 'trace') addServerTiming(app)
+  logRequests(app, { logger: options.logger, ...options.log })
+  const headers = chooseHeaders(options)
+  await addHeaders(app, { ...options, headers })
+  answerOutside(app, options.site.basePath)
+  const pages = { ...options, headers, facts: createFacts(options) }
+  addFallbacks(app, pages)
+  addHealthRoutes(app, options)
+  addListRoutes(app, { ...options, headers })
+  addSessionRoutes(app, { ...options, gate: options.admission.recordings, headers: headers.data })
+  addVideoRoutes(app, { ...options, gate: options.admission.recordings, headers: headers.data })
+  addThumbnailRoutes(app, { ...options, headers: headers.image })
+  addStoryboardRoutes(app, {
+    ...options,
+    gate: options.admission.recordings,
+    headers: headers.data,
+  })
+  addCrawlerRoutes(app, { ...options, headers })
+  for (const extend of options.extensions) await extend(app)
+  await addPageRoutes(app, pages)
+  return app
+}
+
+/** RFC 9110 14.2: of other methods than GET, a server must ignore it. */
+function ignoreRanges(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.method !== 'GET') delete request.headers.range
+    done()
+  })
+}
+
+function createFacts(options: HttpServerOptions): PageFacts {
+  const { sessionDetails, streamerDetails, sources, logger } = options
+  return new PageFacts(
+    {
+      session: async (row, signal) => {
+        const [described, imageSize] = await Promise.all([
+          sessionDetails.describe(row, signal),
+          sources.sessionImageSize(row, signal),
+        ])
+        return { ...described, imageSize }
+      },
+      streamer: async (streamer, signal) => {
+        const [described, imageSize] = await Promise.all([
+          streamerDetails.describe(streamer, signal),
+          sources.streamerImageSize(streamer, signal),
+        ])
+        return { ...described, imageSize }
+      },
+    },
+    logger,
+  )
+}
+
+function chooseHeaders({ page, config, adUrls, corsOrigins }: HttpServerOptions): SecurityHeaders {
+  const readers = corsOrigins.length > 0 ? 'cross-origin' : 'same-origin'
+  const policyOf = ({ shell }: Pick<BuiltPage, 'shell'>) =>
+    createPagePolicy({ config, adUrls, styleHashes: shell.styleHashes })
+  const policies = { pagePolicy: policyOf(page), embedPolicy: policyOf(page.embed) }
+  return createSecurityHeaders({ ...policies, readers })
+}
+
+/** `sendText` and `sendSegment` add these headers themselves: they do not call the hooks. */
+async function addHeaders(
+  app: FastifyInstance,
+  { headers, corsOrigins }: HttpServerOptions & { headers: SecurityHeaders },
+): Promise<void> {
+  // oxlint-disable-next-line max-params -- Fastify's signature; an async hook delays each response
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    const security = request.url.startsWith(apiPrefix) ? headers.data : headers.page
+    for (const [name, value] of Object.entries(security)) {
+      if (!reply.hasHeader(name)) void reply.header(name, value)
+    }
+    done()
+  })
+  if (corsOrigins.length > 0)
+    await app.register(cors, { origin: [...corsOrigins], methods: ['GET', 'HEAD'] })
+}

@@ -1,0 +1,23 @@
+// When a session was published, for search engines and feeds.
+import type { SessionReference } from '../../../../shared/paths.ts'
+import { sessionDay } from '../../../../shared/session-day.ts'
+
+interface DatedSession extends Pick<SessionReference, 'date'> {
+  /** Start in milliseconds since 1970, if it is known. */
+  startMs?: number | undefined
+}
+
+/**
+ * The start of the session, else midnight (UTC) of its date, in milliseconds since 1970; undefined
+ * if its date is not a day of the calendar.
+ */
+export function publishedMs({ date, startMs }: DatedSession): number | undefined {
+  if (startMs !== undefined) return startMs
+  const day = sessionDay(date)
+  return day === undefined ? undefined : Date.parse(day)
+}
+
+/** ISO 8601 with zone and without milliseconds: `2026-01-31T20:15:00Z`. */
+export function formatDateTime(timeMs: number): string {
+  return `${new Date(timeMs).toISOString().slice(0, 19)}Z`
+}

@@ -1,0 +1,104 @@
+// AES-128 of whole segments (RFC 8216 4.3.2.4, 5.2): a key per session and URL version, an IV per
+// segment.
+import { createCipheriv, createHash, hkdfSync } from 'node:crypto'
+import type { Cipheriv } from 'node:crypto'
+import type { SessionReference } from '../../../shared/paths.ts'
+
+const KEY_BYTES = 16
+const BLOCK_BYTES = 16
+const VERSION_BYTES = 12
+/** The same number of bytes in base64url. */
+const URL_VERSION = /^[\w-]{16}$/
+
+/** Settings that change the bytes of segments. */
+export interface HlsSettings {
+  segmentSeconds: number
+  encryption: 'aes-128' | 'none'
+  /** Input of every key. Nodes with the same secret serve the same bytes. */
+  secret: string
+}
+
+/** Increase it when a code change gives the same recording other segment bytes. */
+const FORMAT_VERSION = 5
+
+/**
+ * The part of a segment URL that identifies the recording, the settings and the key.
+ *
+ * @param content identifies the recording's bytes and their container
+ */
+export function formatUrlVersion(content: string, settings: HlsSettings): string {
+  const keyHash =
+    settings.encryption === 'none'
+      ? 'none'
+      : deriveBytes(settings.secret, 'url version', 16).toString('hex')
+  const facts = JSON.stringify([
+    FORMAT_VERSION,
+    content,
+    settings.segmentSeconds,
+    settings.encryption,
+    keyHash,
+  ])
+  return createHash('sha256')
+    .update(facts)
+    .digest()
+    .subarray(0, VERSION_BYTES)
+    .toString('base64url')
+}
+
+/** Whether `formatUrlVersion` can have returned the string. */
+export function isUrlVersion(version: string): boolean {
+  return URL_VERSION.test(version)
+}
+
+/**
+ * The 16-byte key of the segments with one URL version in a session (HKDF, RFC 5869). With other
+ * settings or in another container, a recording has other segments of the same numbers.
+ */
+export function deriveSegmentKey(
+  secret: string,
+  session: SessionReference,
+  urlVersion: string,
+): Buffer {
+  const { streamer, date, sessionId } = session
+  return deriveBytes(
+    secret,
+    JSON.stringify(['segment key', streamer, date, sessionId, urlVersion]),
+    KEY_BYTES,
+  )
+}
+
+function deriveBytes(secret: string, purpose: string, count: number): Buffer {
+  return Buffer.from(
+    hkdfSync('sha256', secret, 'aftercast', createHash('sha256').update(purpose).digest(), count),
+  )
+}
+
+/** Identifies a segment among all of its URL version. */
+export interface IvInput {
+  number: number
+  /** Number of the rendition; 0 for the video with the default audio. */
+  rendition?: number
+  tailBytes?: number | undefined
+}
+
+/**
+ * A segment's IV: 64 bits `tailBytes`, 32 bits rendition, 32 bits segment number, all
+ * big-endian. It is unique, because a key belongs to one URL version.
+ */
+export function segmentIv({ number, rendition = 0, tailBytes = 0 }: IvInput): Buffer {
+  const iv = Buffer.alloc(BLOCK_BYTES)
+  iv.writeBigUInt64BE(BigInt(tailBytes), 0)
+  iv.writeUInt32BE(rendition, BLOCK_BYTES - 8)
+  iv.writeUInt32BE(number, BLOCK_BYTES - 4)
+  return iv
+}
+
+/** Encrypts one segment: pass its bytes in order, then call `final` (PKCS7 padding). */
+export function createSegmentCipher({ key, iv }: { key: Buffer; iv: Buffer }): Cipheriv {
+  return createCipheriv('aes-128-cbc', key, iv)
+}
+
+/** Size after encryption: PKCS7 padding fills the last block or adds one. */
+export function encryptedBytes(plainBytes: number): number {
+  return plainBytes - (plainBytes % BLOCK_BYTES) + BLOCK_BYTES
+}

@@ -1,0 +1,112 @@
+// Formats multivariant playlists (RFC 8216 4.3.4): one variant with its audio and subtitles.
+import type { MediaIndex, VideoTrack } from '../../../media/media-index.ts'
+import type { Bandwidth } from './bandwidth.ts'
+import type { Renditions, AudioRendition, SubtitleRendition } from './renditions.ts'
+import { MAIN, playlistFileName } from './segment-names.ts'
+import type { Rendition } from './segment-names.ts'
+
+export interface MultivariantOptions {
+  /** First segment of every URI path. */
+  urlVersion: string
+  tracks: MediaIndex['tracks']
+  renditions: Renditions
+  /** Number of the audio that is muxed with the video; if not 0, no other is offered. */
+  muxed: number
+  bandwidth: Bandwidth
+  /** As in the media playlists. */
+  isIndependent: boolean
+}
+
+const AUDIO_GROUP = 'audio'
+const SUBTITLE_GROUP = 'text'
+
+/** URIs are relative to the playlist. */
+export function formatMultivariant(options: MultivariantOptions): string {
+  const { urlVersion, renditions, muxed, isIndependent } = options
+  const { subtitles } = renditions
+  const audioTracks = offeredAudio(options)
+  const variant: Rendition = muxed === 0 ? MAIN : { kind: 'muxed', number: muxed }
+  return [
+    '#EXTM3U',
+    '#EXT-X-VERSION:6',
+    ...(isIndependent ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
+    ...(audioTracks.length > 1 ? audioTracks.map((audio) => audioLine(audio, urlVersion)) : []),
+    ...subtitles.map((rendition) => subtitleLine(rendition, urlVersion)),
+    `#EXT-X-STREAM-INF:${variantAttributes(options).join(',')}`,
+    `${urlVersion}/${playlistFileName(variant)}`,
+    '',
+  ].join('\n')
+}
+
+function offeredAudio({ renditions, muxed }: MultivariantOptions): readonly AudioRendition[] {
+  const { audioTracks } = renditions
+  return muxed === 0 ? audioTracks : audioTracks.slice(muxed, muxed + 1)
+}
+
+/** The default audio is muxed with the video, so it has no URI (RFC 8216 4.3.4.2.1). */
+function audioLine(audio: AudioRendition, urlVersion: string): string {
+  const { number, channels } = audio
+  const isDefault = number === 0
+  return mediaLine([
+    'TYPE=AUDIO',
+    `GROUP-ID="${AUDIO_GROUP}"`,
+    ...labels(audio),
+    `DEFAULT=${yesNo(isDefault)}`,
+    `AUTOSELECT=${yesNo(isDefault || audio.isFirstOfLanguage)}`,
+    `CHANNELS="${channels}"`,
+    ...(isDefault ? [] : [`URI="${urlVersion}/${playlistFileName({ kind: 'audio', number })}"`]),
+  ])
+}
+
+function subtitleLine(subtitles: SubtitleRendition, urlVersion: string): string {
+  const { id, isDefault, isFirstOfLanguage } = subtitles
+  return mediaLine([
+    'TYPE=SUBTITLES',
+    `GROUP-ID="${SUBTITLE_GROUP}"`,
+    ...labels(subtitles),
+    `DEFAULT=${yesNo(isDefault)}`,
+    `AUTOSELECT=${yesNo(isDefault || isFirstOfLanguage)}`,
+    'FORCED=NO',
+    `URI="${urlVersion}/${playlistFileName({ kind: 'subtitles', id })}"`,
+  ])
+}
+
+function mediaLine(attributes: string[]): string {
+  return `#EXT-X-MEDIA:${attributes.join(',')}`
+}
+
+function labels({ name, language }: { name: string; language?: string }): string[] {
+  return [`NAME="${quotable(name)}"`, ...(language ? [`LANGUAGE="${quotable(language)}"`] : [])]
+}
+
+function variantAttributes(options: MultivariantOptions): string[] {
+  const { tracks, renditions, bandwidth } = options
+  const { subtitles } = renditions
+  const audioTracks = offeredAudio(options)
+  const video = tracks.find((track) => track.kind === 'video')
+  const codecs = [...new Set([video, ...audioTracks].flatMap((track) => track?.codec ?? []))]
+  return [
+    `BANDWIDTH=${Math.ceil(bandwidth.peak)}`,
+    `AVERAGE-BANDWIDTH=${Math.ceil(bandwidth.average)}`,
+    ...(codecs.length > 0 ? [`CODECS="${codecs.map(quotable).join(',')}"`] : []),
+    ...(video ? [`RESOLUTION=${resolution(video)}`] : []),
+    ...(audioTracks.length > 1 ? [`AUDIO="${AUDIO_GROUP}"`] : []),
+    ...(subtitles.length > 0 ? [`SUBTITLES="${SUBTITLE_GROUP}"`] : []),
+  ]
+}
+
+/** Size after rotation. */
+function resolution({ width, height, rotationDegrees }: VideoTrack): string {
+  const isRotated = rotationDegrees === 90 || rotationDegrees === 270
+  return isRotated ? `${height}x${width}` : `${width}x${height}`
+}
+
+/** RFC 8216 4.2: no line feed, carriage return or double quote in a quoted string. */
+function quotable(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- a playlist must not contain control characters
+  return text.replaceAll('"', "'").replaceAll(/[\u0000-\u001f\u007f\u2028\u2029]/g, ' ')
+}
+
+function yesNo(value: boolean): 'YES' | 'NO' {
+  return value ? 'YES' : 'NO'
+}

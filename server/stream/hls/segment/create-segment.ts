@@ -1,0 +1,110 @@
+// Creates the body of a segment: reads its samples, fills gaps, and lays it out.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { segmentBody } from '../../delivery/segment-body.ts'
+import type { SegmentBody } from '../../delivery/segment-body.ts'
+import {
+  secondsFromTicks,
+  SPLIT_DISCONTINUITY,
+  SPLIT_KEY_FRAME,
+} from '../../../media/media-index.ts'
+import type { SplitPointTable, KeyFrame } from '../../../media/media-index.ts'
+import type { Part, SampleRun } from '../../../media/media-reader.ts'
+import { formatMediaSegment } from '../fmp4/media-segment.ts'
+import { sliceRuns } from '../fmp4/slice-run.ts'
+import type { PlannedSegment } from '../playlist/segment-plan.ts'
+import { fillTracks } from './fill-tracks.ts'
+import type { FilledTracks } from './fill-tracks.ts'
+import type { PlannedRecording } from './planned-recording.ts'
+import { readServedSegment, servedAudio, servedInitTracks } from './served-tracks.ts'
+import type { ServedSegment } from './served-tracks.ts'
+import type { TranscodedAudio } from './transcoded-audio.ts'
+
+export interface SegmentRequest extends ServedSegment {
+  number: number
+  range: PlannedSegment
+}
+
+/** The segment before encryption. */
+export async function createSegment(
+  recording: PlannedRecording,
+  segment: SegmentRequest,
+  transcodedAudio: TranscodedAudio,
+): Promise<SegmentBody> {
+  const content = await readServedSegment(recording, segment, transcodedAudio)
+  if (content.kind === 'ts') return segmentBody(content.parts)
+  const { number, range } = segment
+  const { timescale } = recording.plan
+  const runs = await fillTracks(content.runs, filledTracks(recording, segment), {
+    startSeconds: secondsFromTicks(range.startTicks, timescale),
+    endSeconds: secondsFromTicks(range.endTicks, timescale),
+    start: number === 0 || range.followsDiscontinuity ? 'new' : 'joined',
+  })
+  const parts: Part[] = []
+  // A long GOP becomes several fragments, because each is formatted in one turn.
+  for (const slice of sliceRuns(runs, FRAGMENT_SAMPLES)) {
+    if (parts.length > 0) await nextTurn()
+    for (const part of formatMediaSegment(slice, number + 1)) parts.push(part)
+  }
+  return segmentBody(parts)
+}
+
+/** Samples of a track in one fragment: minutes. */
+const FRAGMENT_SAMPLES = 8192
+
+function filledTracks(recording: PlannedRecording, segment: SegmentRequest): FilledTracks {
+  const { range, tracks } = segment
+  const audio = servedAudio(recording.index, tracks)
+  return {
+    inits: servedInitTracks(recording, range.from, tracks) ?? [],
+    audio: audio?.track,
+    readKeyFrame: async () => readKeyFrame(recording, segment),
+    readAudioBefore: async () =>
+      audio === undefined ? undefined : readAudioBefore(recording, segment, audio.number),
+  }
+}
+
+/** Of key frames before a segment that are unreadable, this many are skipped. */
+const MAX_KEY_FRAMES_TRIED = 8
+
+/** The last readable key frame before the segment. */
+async function readKeyFrame(
+  { index, reader }: PlannedRecording,
+  { file, range }: SegmentRequest,
+): Promise<KeyFrame | undefined> {
+  let splitPoint = lastKeySplitPoint(index.splitPoints, range.from)
+  for (let tries = 0; splitPoint !== undefined && tries < MAX_KEY_FRAMES_TRIED; tries += 1) {
+    const keyFrame = await reader.readKeyFrame(file, index, splitPoint)
+    if (keyFrame !== undefined) return keyFrame
+    const isFirst = ((index.splitPoints.flags[splitPoint] ?? 0) & SPLIT_DISCONTINUITY) !== 0
+    splitPoint = isFirst ? undefined : lastKeySplitPoint(index.splitPoints, splitPoint - 1)
+  }
+  return undefined
+}
+
+/** Audio of the previous segment; undefined after a discontinuity. */
+async function readAudioBefore(
+  { index, reader, plan }: PlannedRecording,
+  { file, number, range }: SegmentRequest,
+  track: number,
+): Promise<SampleRun | undefined> {
+  const previous = plan.segments[number - 1]
+  if (range.followsDiscontinuity || previous === undefined || previous.isGap === true) {
+    return undefined
+  }
+  const { from, to } = previous
+  const content = await reader.readSegment(file, index, { from, to, tracks: [track] })
+  return content.kind === 'samples' ? content.runs[0] : undefined
+}
+
+/** The last key frame up to a split point with the same init segment; undefined without one. */
+export function lastKeySplitPoint(
+  { flags }: SplitPointTable,
+  splitPoint: number,
+): number | undefined {
+  for (let at = splitPoint; at >= 0; at -= 1) {
+    const flag = flags[at] ?? 0
+    if ((flag & SPLIT_KEY_FRAME) !== 0) return at
+    if ((flag & SPLIT_DISCONTINUITY) !== 0) return undefined
+  }
+  return undefined
+}

@@ -1,0 +1,91 @@
+// Key and IV of each segment that one recording can have.
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { bytesFile } from '../../../../test/support/bytes-file.ts'
+import { makeHlsRecording } from '../../../../test/support/make/make-hls-recording.ts'
+import type { IndexedRecording } from '../../../../test/support/make/make-hls-recording.ts'
+import { TsStory } from '../../../../test/support/make/make-ts-story.ts'
+import { joinPackets } from '../../../../test/support/make/make-ts.ts'
+import { packetRecording } from '../../../../test/support/make/packet-recording.ts'
+import { patienceMs, patientDecoder } from '../../../../test/support/patience.ts'
+import { createAudioTranscoder } from '../../../decode/audio/audio-transcoder.ts'
+import { segmentIv } from '../../delivery/encryption.ts'
+import { readWholeBody } from '../../delivery/read-body.ts'
+import { createMediaReaders } from '../../../media/readers.ts'
+import { planSegments } from '../playlist/segment-plan.ts'
+import type { HlsRecording } from './hls-recording.ts'
+
+/** A recording of ten seconds in MPEG-TS: as it is, and converted to fMP4. */
+async function indexStory(): Promise<IndexedRecording[]> {
+  const story = new TsStory(0)
+  story.tables()
+  for (let second = 0; second < 10; second += 1) story.write('gop')
+  const file = bytesFile(joinPackets(story.packets))
+  const reader = await createMediaReaders().forFile(file)
+  const index = await reader.index(file, AbortSignal.timeout(patienceMs))
+  const converted = reader.asSamples?.(index)
+  return [index, ...(converted ? [converted] : [])].map((each) => ({ file, index: each, reader }))
+}
+
+function encrypted(recording: IndexedRecording, segmentSeconds: number): HlsRecording {
+  const plan = planSegments(recording.index.splitPoints, segmentSeconds)
+  return makeHlsRecording(recording, { plan, segmentSeconds, encryption: 'aes-128' })
+}
+
+/** Key and IV of each segment, and a hash of its bytes. */
+async function readSegments(
+  recording: IndexedRecording,
+  hls: HlsRecording,
+): Promise<{ pair: string; content: string }[]> {
+  return Promise.all(
+    hls.plan.segments.map(async (_, number) => {
+      const body = await hls.mainSegment(number, recording.file)
+      if (body === undefined || hls.key === undefined) throw new Error('there is no such segment')
+      const bytes = await readWholeBody(recording.file, body)
+      return {
+        pair: Buffer.concat([hls.key, segmentIv({ number })]).toString('hex'),
+        content: createHash('sha256').update(bytes).digest('hex'),
+      }
+    }),
+  )
+}
+
+test('no IV is used twice under one key, whatever the settings and the container are', async () => {
+  const contents = new Map<string, string>()
+  const forms = new Set<string>()
+  for (const recording of await indexStory()) {
+    for (const segmentSeconds of [1, 2, 4]) {
+      const hls = encrypted(recording, segmentSeconds)
+      forms.add(hls.form)
+      for (const { pair, content } of await readSegments(recording, hls)) {
+        expect(contents.get(pair) ?? content).toBe(content)
+        contents.set(pair, content)
+      }
+    }
+  }
+  expect(forms).toEqual(new Set(['ts', 'fmp4']))
+  expect(contents.size).toBeGreaterThan(20)
+})
+
+test('audio that is silent without a decoder has a key of its own', () => {
+  const recording = packetRecording(
+    {
+      format: { codec: 'ac3', channels: 2, sampleRate: 48_000 },
+      packets: [{ data: Buffer.alloc(8), position: 0 }],
+    },
+    { timescale: 90_000, output: { sampleRate: 48_000, channels: 2 }, splitPointSeconds: 2 },
+  )
+  const plan = planSegments(recording.index.splitPoints, 4)
+  const transcoder = createAudioTranscoder({ limits: patientDecoder })
+  const [silent, transcoded, again] = [undefined, transcoder, transcoder].map((each) =>
+    makeHlsRecording(recording, {
+      plan,
+      segmentSeconds: 4,
+      transcoder: each,
+      encryption: 'aes-128',
+    }),
+  )
+  transcoder.close()
+  expect(silent?.key).not.toEqual(transcoded?.key)
+  expect(again?.key).toEqual(transcoded?.key)
+})

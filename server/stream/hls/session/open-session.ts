@@ -1,0 +1,192 @@
+// A session as it is now: its playlist, the files that its playlists list, and its key frames.
+import { isUrlVersion, segmentIv } from '../../delivery/encryption.ts'
+import type { Segment } from '../../delivery/segment-sender.ts'
+import type { OpenFile, Storage } from '../../../storage/recordings/storage.ts'
+import { SEGMENT_TYPES } from '../playlist/media-types.ts'
+import { renditionNumber, segmentFileName } from '../playlist/segment-names.ts'
+import type { FileName } from '../playlist/segment-names.ts'
+import type { HlsRecording, SegmentAddress } from './hls-recording.ts'
+import { findKeyFrames, listFrames } from './key-frames.ts'
+import type { KeyFrames, PartFrames } from './key-frames.ts'
+import {
+  renditionPlaylist,
+  sessionPlaylist,
+  sessionTracks,
+  subtitleFile,
+  subtitleSegment,
+} from './session-playlists.ts'
+import type { ListedRecording, Listing, SessionTracks, TextFile } from './session-playlists.ts'
+import type { SessionSource } from './session-source.ts'
+
+/** A file next to a playlist. */
+export type HlsFile =
+  | { kind: 'text'; text: TextFile }
+  | { kind: 'key'; bytes: Uint8Array }
+  | { kind: 'init'; bytes: Uint8Array; contentType: string }
+  | { kind: 'segment'; segment: Segment }
+
+/** A recording of a session. */
+export interface SessionPart {
+  path: string
+  /** `FileStat.version` of the file that is listed. */
+  version: string
+  startSeconds: number
+  durationSeconds: number
+}
+
+/** A session as it is now, with at most one open file. The caller closes it. */
+export class OpenSession {
+  readonly #storage: Storage
+  readonly #listing: Listing
+  #file: OpenFile | undefined
+
+  /** @param file of a session that is a single file; it is closed with the session */
+  constructor(storage: Storage, listing: Listing, file?: OpenFile) {
+    this.#storage = storage
+    this.#listing = listing
+    this.#file = file
+  }
+
+  /** With the path where the recording was found. */
+  get source(): SessionSource {
+    return this.#listing.source
+  }
+
+  get keyFrames(): KeyFrames {
+    return findKeyFrames(this.#storage, this.#listing.recordings)
+  }
+
+  /** As `parts`, with the frames of each. They can be read after the session is closed. */
+  get frames(): PartFrames[] {
+    return this.#listing.recordings.map((listed) => listFrames(this.#storage, listed))
+  }
+
+  /** A recording may still be written to. */
+  get isGrowing(): boolean {
+    return this.#listing.isGrowing
+  }
+
+  /** The recordings in playback order, with their places on the session's timeline. */
+  get parts(): SessionPart[] {
+    let startSeconds = 0
+    return this.#listing.recordings.map(({ path, recording }) => {
+      const durationSeconds = recording.listedSeconds
+      const { version } = recording.planned.stat
+      const part = { path, version, startSeconds, durationSeconds }
+      startSeconds += durationSeconds
+      return part
+    })
+  }
+
+  /** Needs no open file. */
+  async tracks(): Promise<SessionTracks> {
+    return sessionTracks(this.#listing)
+  }
+
+  /** @param audio see `sessionPlaylist` */
+  async playlist(audio?: string): Promise<TextFile> {
+    const [listed] = this.#listing.recordings
+    if (this.#file !== undefined && listed !== undefined) await this.#open(listed)
+    return sessionPlaylist(this.#listing, { file: this.#file, audio })
+  }
+
+  /**
+   * The file of this name; undefined if the session has none. The bytes of a segment are readable
+   * until the session is closed.
+   *
+   * @throws AppError `failed` if a recording cannot be read; the signal's reason
+   */
+  async find(version: string, name: FileName, signal?: AbortSignal): Promise<HlsFile | undefined> {
+    const listed = this.#listed(version)
+    if (listed === undefined) return undefined
+    const { recording } = listed
+    if (name.kind === 'key') return recording.key && { kind: 'key', bytes: recording.key }
+    const file = await this.#open(listed)
+    if (!(await recording.matches(file))) return undefined
+    switch (name.kind) {
+      case 'segment':
+        if (name.form === recording.form) return findSegment(recording, { ...name, signal }, file)
+        return name.form === 'vtt' ? this.#findSubtitles(listed, name, file) : undefined
+      case 'init': {
+        const bytes = await recording.init(name, file)
+        return bytes && { kind: 'init', bytes, contentType: SEGMENT_TYPES[name.form] }
+      }
+      case 'subtitles': {
+        const text = await subtitleFile(this.#listing, listed, name.id)
+        return text && { kind: 'text', text }
+      }
+      case 'playlist': {
+        const text = await renditionPlaylist(this.#listing, listed, name.rendition)
+        return text && { kind: 'text', text }
+      }
+    }
+  }
+
+  /** Whether a missing file may exist if the session has grown or was replaced meanwhile. */
+  mayHaveLater(version: string, name: FileName): boolean {
+    if (!this.#listing.isGrowing || !isUrlVersion(version)) return false
+    const listed = this.#listed(version)
+    if (listed === undefined) return true
+    const { recording } = listed
+    switch (name.kind) {
+      case 'segment':
+        return recording.plannedSegment(name) === undefined
+      case 'init':
+        return name.segmentNumber >= recording.plan.segments.length
+      case 'key':
+      case 'playlist':
+      case 'subtitles':
+        return false
+    }
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file
+    this.#file = undefined
+    await file?.close()
+  }
+
+  #listed(version: string): ListedRecording | undefined {
+    return this.#listing.recordings.find(({ recording }) => recording.urlVersion === version)
+  }
+
+  /** Opens the recording, or again if the open file is shorter than the index, which is newer. */
+  async #open({ path, recording }: ListedRecording): Promise<OpenFile> {
+    const { sizeBytes } = recording.planned.stat
+    if (this.#file !== undefined && this.#file.stat.sizeBytes < sizeBytes) await this.close()
+    this.#file ??= await this.#storage.open(path)
+    return this.#file
+  }
+
+  async #findSubtitles(
+    listed: ListedRecording,
+    address: SegmentAddress,
+    file: OpenFile,
+  ): Promise<HlsFile | undefined> {
+    const text = await subtitleSegment(this.#listing, listed, { ...address, file })
+    return text && { kind: 'text', text }
+  }
+}
+
+async function findSegment(
+  recording: HlsRecording,
+  address: SegmentAddress,
+  file: OpenFile,
+): Promise<HlsFile | undefined> {
+  const { urlVersion, form, key } = recording
+  const body = await recording.segment(address, file)
+  if (body === undefined) return undefined
+  const segment: Segment = {
+    etag: `"${urlVersion}-${segmentFileName(address, form, address.rendition)}"`,
+    contentType: SEGMENT_TYPES[form],
+    body,
+    file,
+    isTranscoded: recording.hasTranscodedAudio,
+    encryption: key && {
+      key,
+      iv: segmentIv({ ...address, rendition: renditionNumber(address.rendition) }),
+    },
+    checkUnchanged: async () => recording.checkUnchanged(file),
+  }
+  return { kind: 'segment', segment }
+}

@@ -1,0 +1,270 @@
+// The text files of a session: its playlist, those of its renditions, and subtitle segments.
+import { createHash } from 'node:crypto'
+import { findTrack } from '../../../../shared/find-track.ts'
+import { readBodyHead } from '../../delivery/read-body.ts'
+import { secondsFromTicks } from '../../../media/media-index.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
+import { formatPlaylist } from '../playlist/media-playlist.ts'
+import type { PlaylistGrowth, PlaylistPart } from '../playlist/media-playlist.ts'
+import { PLAYLIST_TYPE, SUBTITLE_TYPE } from '../playlist/media-types.ts'
+import { formatMultivariant } from '../playlist/multivariant-playlist.ts'
+import type { Renditions } from '../playlist/renditions.ts'
+import { subtitleFileName } from '../playlist/segment-names.ts'
+import type { Rendition } from '../playlist/segment-names.ts'
+import {
+  formatSubtitleFile,
+  formatSubtitleSegment,
+  readFirstStamp,
+} from '../playlist/subtitle-segment.ts'
+import type { TimestampMap } from '../playlist/subtitle-segment.ts'
+import type { HlsRecording, SegmentAddress } from './hls-recording.ts'
+import type { SessionSource } from './session-source.ts'
+import type { SubtitleFiles } from './subtitle-files.ts'
+
+/** A recording in the playlist of a session. */
+export interface ListedRecording {
+  path: string
+  recording: HlsRecording
+  /** Start in milliseconds since 1970, if it is known. */
+  startMs?: number | undefined
+}
+
+/** What a session's playlist lists. */
+export interface Listing {
+  /** With the path where the recording was found. */
+  source: SessionSource
+  recordings: readonly ListedRecording[]
+  /** A recording may still be written to. */
+  isGrowing: boolean
+  /** Present if the session was ever listed while it was growing. */
+  growth: PlaylistGrowth | undefined
+  /** Only for a session that is a single file. */
+  subtitleFiles: SubtitleFiles | undefined
+}
+
+interface TrackLabel {
+  name: string
+  /** BCP 47. */
+  language?: string
+}
+
+/** The audio and subtitles of a session, in the order of its playlist. */
+export interface SessionTracks {
+  audio: TrackLabel[]
+  /** With the URL of a WebVTT file: `{version}/{file}`, next to the session's playlist. */
+  subtitles: (TrackLabel & { version: string; file: string })[]
+}
+
+/** A text file, which is formatted only if its version is not cached. */
+export interface TextFile {
+  /** Files with equal versions have equal text. */
+  version: string
+  contentType: string
+  /** `short`: it may change soon. `immutable`: it never changes. */
+  caching: 'short' | 'hour' | 'immutable'
+  format(): string
+  /** Distinguishes files with the same path. */
+  selection?: string
+}
+
+/**
+ * Players that started with a growing playlist may reload it for this long after its end. Until
+ * then, a new subtitle file must not make it multivariant.
+ */
+const SUBTITLE_FILES_AFTER_MS = 3_600_000
+/** The start of a segment, which has a timestamp. */
+const STAMP_BYTES = 188 * 2000
+
+interface PlaylistRequest {
+  /** The recording of a session that is a single file. */
+  file: OpenFile | undefined
+  /** `trackKey` of an audio track; the default is the first, also if no track has this key. */
+  audio?: string | undefined
+}
+
+/**
+ * `playlist.m3u8`: multivariant if there are several audio renditions or any subtitles. Its video
+ * is with the audio that is requested.
+ */
+export async function sessionPlaylist(
+  listing: Listing,
+  { file, audio = '' }: PlaylistRequest,
+): Promise<TextFile> {
+  const [listed, second] = listing.recordings
+  // Several recordings play with the default audio of each: their renditions may differ.
+  if (listed === undefined || second !== undefined || file === undefined) {
+    return mediaPlaylist(listing)
+  }
+  const renditions = await findRenditions(listing, listed)
+  if (renditions.audioTracks.length < 2 && renditions.subtitles.length === 0) {
+    return mediaPlaylist(listing)
+  }
+  const { recording } = listed
+  const bandwidth = await recording.bandwidth(file)
+  const { urlVersion, planned, plan } = recording
+  const { tracks } = planned.index
+  const { isIndependent } = plan
+  const muxed = Math.max(0, findTrack(renditions.audioTracks, audio))
+  const facts = [urlVersion, renditionFacts(renditions), muxed]
+  const text = playlistFile(listing, facts, () =>
+    formatMultivariant({ urlVersion, tracks, renditions, muxed, bandwidth, isIndependent }),
+  )
+  return { ...text, selection: String(muxed) }
+}
+
+/** The playlist of one rendition, for a session that is one recording. */
+export async function renditionPlaylist(
+  listing: Listing,
+  listed: ListedRecording,
+  rendition: Rendition,
+): Promise<TextFile | undefined> {
+  if (listing.recordings.length !== 1) return undefined
+  const renditions = await findRenditions(listing, listed)
+  if (rendition.kind === 'subtitles') {
+    const exists = renditions.subtitles.some(({ id }) => id === rendition.id)
+    return exists ? mediaPlaylist(listing, { rendition, form: 'vtt' }) : undefined
+  }
+  if (rendition.kind !== 'main' && !renditions.audioTracks[rendition.number]) return undefined
+  return mediaPlaylist(listing, { rendition, form: listed.recording.form })
+}
+
+/** One segment of a subtitle rendition. */
+export async function subtitleSegment(
+  listing: Listing,
+  listed: ListedRecording,
+  { rendition, number, tailBytes, file }: SegmentAddress & { file: OpenFile },
+): Promise<TextFile | undefined> {
+  const { recording } = listed
+  const segment = recording.plannedSegment({ number, tailBytes })
+  if (rendition.kind !== 'subtitles' || segment === undefined) return undefined
+  const { subtitles } = await findRenditions(listing, listed)
+  const track = subtitles.find(({ id }) => id === rendition.id)
+  if (track === undefined) return undefined
+  const { timescale } = recording.plan
+  const map = await timestampMap(recording, number, file)
+  return {
+    version: hashOf([recording.urlVersion, rendition.id, number, tailBytes ?? null]),
+    contentType: SUBTITLE_TYPE,
+    caching: 'immutable',
+    format: () => formatSubtitleSegment(track.cues, segment, { timescale, map }),
+  }
+}
+
+/** All cues of one subtitle rendition. */
+export async function subtitleFile(
+  listing: Listing,
+  listed: ListedRecording,
+  id: string,
+): Promise<TextFile | undefined> {
+  if (listing.recordings.length !== 1) return undefined
+  const { subtitles } = await findRenditions(listing, listed)
+  const track = subtitles.find((each) => each.id === id)
+  if (track === undefined) return undefined
+  const { urlVersion, planned } = listed.recording
+  const finished = planned.growth === undefined ? 'immutable' : 'hour'
+  return {
+    // The recording's own cues become more while it grows.
+    version: hashOf([urlVersion, id, track.cues.length, track.cues.at(-1)?.endSeconds ?? null]),
+    contentType: SUBTITLE_TYPE,
+    caching: listing.isGrowing ? 'short' : finished,
+    format: () => formatSubtitleFile(track.cues),
+  }
+}
+
+/** What visitors can choose from. */
+export async function sessionTracks(listing: Listing): Promise<SessionTracks> {
+  const [listed, second] = listing.recordings
+  if (listed === undefined) return { audio: [], subtitles: [] }
+  const { audioTracks, subtitles } = await findRenditions(listing, listed)
+  // Several recordings play with the default audio of each.
+  const isSingle = second === undefined
+  const { urlVersion: version } = listed.recording
+  return {
+    audio: audioTracks.slice(0, isSingle ? undefined : 1).map(labelOf),
+    subtitles: (isSingle ? subtitles : []).map((track) => ({
+      ...labelOf(track),
+      version,
+      file: subtitleFileName(track.id),
+    })),
+  }
+}
+
+function labelOf({ name, language }: TrackLabel): TrackLabel {
+  return { name, ...(language !== undefined && { language }) }
+}
+
+/** A media playlist: of all recordings, or of one rendition, which is next to its segments. */
+function mediaPlaylist(
+  listing: Listing,
+  single?: Pick<PlaylistPart, 'rendition' | 'form'>,
+): TextFile {
+  const { recordings, growth } = listing
+  const parts = recordings.map(({ recording: { urlVersion, plan, form }, startMs }) => ({
+    plan,
+    urlPrefix: single === undefined ? `${urlVersion}/` : '',
+    form,
+    startMs,
+    ...single,
+  }))
+  const isClear = single?.form === 'vtt' || recordings.every(({ recording: { key } }) => !key)
+  const encryption = isClear ? 'none' : 'aes-128'
+  // For a URL version, the number of segments and the last one's tail identify the list.
+  const facts = recordings.map(({ recording: { urlVersion, plan }, startMs }) => [
+    urlVersion,
+    plan.segments.length,
+    plan.segments.at(-1)?.tailBytes ?? null,
+    startMs ?? null,
+  ])
+  return playlistFile(listing, [single ?? null, growth ?? null, facts], () =>
+    formatPlaylist(parts, { encryption, growth }),
+  )
+}
+
+function playlistFile({ isGrowing }: Listing, facts: unknown, format: () => string): TextFile {
+  return {
+    version: hashOf(facts),
+    contentType: PLAYLIST_TYPE,
+    caching: isGrowing ? 'short' : 'hour',
+    format,
+  }
+}
+
+async function findRenditions(
+  { subtitleFiles }: Listing,
+  { path, recording }: ListedRecording,
+): Promise<Renditions> {
+  const { growth, stat } = recording.planned
+  const mayAddFiles = growth === undefined || Date.now() - stat.modifiedMs > SUBTITLE_FILES_AFTER_MS
+  const sidecars = mayAddFiles ? await subtitleFiles?.find(path) : undefined
+  return recording.renditions(sidecars ?? [])
+}
+
+/** MPEG-TS media has its own clock, fMP4 media has the session's. */
+async function timestampMap(
+  recording: HlsRecording,
+  number: number,
+  file: OpenFile,
+): Promise<TimestampMap> {
+  const fromStart = { mediaTicks: 0, localSeconds: 0 }
+  if (recording.form === 'fmp4') return fromStart
+  const { segments, timescale } = recording.plan
+  const body = await recording.mainSegment(number, file)
+  const mediaTicks = body && readFirstStamp(await readBodyHead(file, body, STAMP_BYTES))
+  if (mediaTicks === undefined) return fromStart
+  return {
+    mediaTicks,
+    localSeconds: secondsFromTicks(segments[number]?.startTicks ?? 0, timescale),
+  }
+}
+
+/** Identifies the list of renditions. The ids of subtitles identify their cues. */
+function renditionFacts({ audioTracks, subtitles }: Renditions): unknown {
+  return [
+    audioTracks,
+    subtitles.map(({ id, name, language, isDefault }) => [id, name, language, isDefault]),
+  ]
+}
+
+function hashOf(facts: unknown): string {
+  return createHash('sha256').update(JSON.stringify(facts)).digest('base64url')
+}
