@@ -33,7 +33,11 @@ const EXCLUDED = [
       ]
     : []),
   ...(findPostgres() === undefined || findPgBouncer() === undefined
-    ? ['server/cluster/*/*.test.ts', 'test/{cluster,cluster-*,migrate-to-database}.test.ts']
+    ? [
+        'server/cluster/*/*.test.ts',
+        'test/simulation/*.test.ts',
+        'test/{cluster,cluster-*,migrate-to-database}.test.ts',
+      ]
     : []),
 ]
 
