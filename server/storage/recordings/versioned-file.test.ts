@@ -1,5 +1,5 @@
 // Compare-and-set of a file, by writers that stop at any point.
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -66,4 +66,10 @@ test('what a writer leaves when it is killed changes nothing', async () => {
   expect(await read()).toBe('third')
   expect(await replace('fourth', version)).toBe('4')
   expect((await readdir(file)).toSorted()).toEqual(['4', '4.0000.tmp'])
+})
+
+test('a version that is listed, but not there, is an error', async () => {
+  await mkdir(file, { recursive: true })
+  await symlink('nowhere', join(file, '1'))
+  await expect(read()).rejects.toMatchObject({ code: 'ENOENT' })
 })

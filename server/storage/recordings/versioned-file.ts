@@ -21,7 +21,7 @@ export async function latestVersion(folder: string): Promise<string | undefined>
 
 /** On the disk, also if another process has written it this moment. Rejects as `latestVersion`. */
 export async function readVersioned(folder: string): Promise<Versioned | undefined> {
-  for (;;) {
+  for (let missing: string | undefined; ;) {
     const version = await latestVersion(folder)
     if (version === undefined) return undefined
     try {
@@ -29,8 +29,9 @@ export async function readVersioned(folder: string): Promise<Versioned | undefin
       await syncFolder(folder)
       return { bytes, version }
     } catch (error) {
-      // A later version has replaced it.
-      if (codeOf(error) !== 'ENOENT') throw error
+      // A later version has replaced it; the same one does not come back.
+      if (codeOf(error) !== 'ENOENT' || version === missing) throw error
+      missing = version
     }
   }
 }
