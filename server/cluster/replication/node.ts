@@ -330,11 +330,16 @@ export class ClusterNode {
   }
 
   async #publishOutbox(batches: number): Promise<boolean> {
-    const { database, outbox, onProblem } = this.#options
+    const { database, outbox, replica, onProblem } = this.#options
     const token = this.#token
     const onUnstorable = (path: RecordingPath, error: unknown): void =>
       onProblem({ kind: 'unstorable', path, error })
-    return publishOutbox({ database, outbox, token, onUnstorable }, batches)
+    // A backup from before this moment must be seen as one, also if it is restored at once.
+    const onPublished = (generation: number): void => {
+      const state = replica.state()
+      if (state !== undefined) replica.moveTo({ ...state, generation })
+    }
+    return publishOutbox({ database, outbox, token, onUnstorable, onPublished }, batches)
   }
 
   get #isLibraryUsable(): boolean {

@@ -26,6 +26,8 @@ export interface Publishing {
   token: string
   /** The database cannot store this recording, which is on this node alone. */
   onUnstorable: (path: RecordingPath, error: unknown) => void
+  /** Called with each generation that was published. */
+  onPublished?: (generation: number) => void
 }
 
 /** What a node gives to a database that has no library yet, besides recordings. */
@@ -75,7 +77,7 @@ export async function publishOutbox(publishing: Publishing, batches: number): Pr
 }
 
 async function publishBatch(publishing: Publishing, { present, gone }: Rows): Promise<boolean> {
-  const { database, token, onUnstorable } = publishing
+  const { database, token, onUnstorable, onPublished } = publishing
   const rows: Row[] = [
     ...present.map((row) => ({ present: row })),
     ...gone.map((row) => ({ gone: row })),
@@ -86,7 +88,9 @@ async function publishBatch(publishing: Publishing, { present, gone }: Rows): Pr
         present: some.flatMap((row) => ('present' in row ? [row.present] : [])),
         gone: some.flatMap((row) => ('gone' in row ? [row.gone] : [])),
       }
-      return (await publishRecordings(database, token, part)) !== undefined
+      const generation = await publishRecordings(database, token, part)
+      if (generation !== undefined) onPublished?.(generation)
+      return generation !== undefined
     },
     onRefused: (row, error) => onUnstorable('present' in row ? row.present : row.gone, error),
   })
