@@ -126,11 +126,18 @@ export async function migrateSharedDatabase(database: SharedDatabase): Promise<v
   })
 }
 
-async function migratedTo(transaction: Transaction<SharedSchema>): Promise<number> {
+/** Whether the database has the schema, which has all tables. */
+export async function hasTables(
+  database: SharedDatabase | Transaction<SharedSchema>,
+): Promise<boolean> {
   const { rows } = await sql<{ found: number }>`
-    SELECT 1 AS found FROM pg_namespace WHERE nspname = 'aftercast'`.execute(transaction)
+    SELECT 1 AS found FROM pg_namespace WHERE nspname = 'aftercast'`.execute(database)
+  return rows.length > 0
+}
+
+async function migratedTo(transaction: Transaction<SharedSchema>): Promise<number> {
   // The statement needs a privilege even where the schema exists.
-  if (rows.length === 0) await sql`CREATE SCHEMA aftercast`.execute(transaction)
+  if (!(await hasTables(transaction))) await sql`CREATE SCHEMA aftercast`.execute(transaction)
   await sql`CREATE TABLE IF NOT EXISTS aftercast.migrations (number integer PRIMARY KEY)`.execute(
     transaction,
   )

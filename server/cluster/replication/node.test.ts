@@ -62,6 +62,8 @@ interface NodeOptions {
   firstWalk?: Promise<void>
   /** Until then, it does nothing but to hide. */
   ready?: Promise<void>
+  /** Default never. */
+  recreateAfterMs?: number
   /** Where its connections lead: for hidden names, and all others. */
   hideUrl?: string
   nodeUrl?: string
@@ -92,6 +94,7 @@ function startNode(
     hideUrl = url,
     nodeUrl = url,
     ready,
+    recreateAfterMs = Infinity,
     library = { isUsable: true },
   }: NodeOptions = {},
 ): TestNode {
@@ -124,6 +127,7 @@ function startNode(
       await ready
       await migrateSharedDatabase(shared)
     },
+    recreateAfterMs,
     contribution: async () => ({
       hidden: hidden.list(),
       log: createLoggedNames(following, Date.now).log(),
@@ -539,14 +543,17 @@ describe('a node that scans', () => {
   })
 
   it('fills a database that was replaced with an empty one', async () => {
-    const first = await scanningNode('a')
+    const first = startNode('a', { scans: true, recreateAfterMs: 0 })
+    expect(await first.node.current).toBe('scanning')
     first.writer.apply({
       found: [found('alice/2026-01-31/1'), found('bob/2026-01-31/1')],
       gone: [],
     })
     await addHidden(first.shared, [{ streamer: 'bob', date: '', sessionId: '' }])
     await expect.poll(() => first.catalog.listStreamers()).toHaveLength(1)
+    await expect.poll(() => first.node.figures().outbox, soon).toBe(0)
     await queryOnce(url, 'DROP SCHEMA aftercast CASCADE')
+    await expect.poll(() => first.counts.prepared, soon).toBe(2)
     const second = startNode('b')
     await expectSameLists(first, second)
     expect(second.catalog.listStreamers()).toEqual([{ name: 'alice', recording_count: 1 }])

@@ -2,6 +2,7 @@
 // of the database stop neither reads nor the scan.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf } from '../../base/errors.ts'
 import type { Outbox } from '../../library/catalog/store/outbox.ts'
 import type { HiddenReplica } from '../../library/catalog/store/replica-hidden.ts'
 import type { RecordingPath } from '../../library/catalog/store/replica-recording.ts'
@@ -15,6 +16,7 @@ import {
   renewScan,
 } from '../postgres/library-row.ts'
 import type { SharedLibrary } from '../postgres/library-row.ts'
+import { hasTables } from '../postgres/migrations.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
 import { pruneDeletions } from '../postgres/shared-recordings.ts'
 import { followHidden } from './follow-hidden.ts'
@@ -38,10 +40,12 @@ export interface NodeOptions {
   /** Whether this node can read the recordings; default always. It scans only then. */
   library?: ReadableLibrary
   /**
-   * Prepares the database, until that has succeeded once. Never later: the tables may be those of
-   * a newer release then, or an operator restores them.
+   * Prepares the database: at the start, and if its tables have been missing for `recreateAfterMs`.
+   * Not after other failures: the tables may be those of a newer release then.
    */
   prepare: () => Promise<void>
+  /** Long enough for an operator to restore the tables instead. Default half a minute. */
+  recreateAfterMs?: number
   /** Repairs what else the node has in the database, after each outage. */
   recover?: () => Promise<void>
   /** What the node gives to a database that has no library yet. */
@@ -94,6 +98,9 @@ const MAX_PAUSE_MS = 5000
 const RENEW_EVERY_MS = 5000
 const PRUNE_EVERY_MS = 3_600_000
 const BATCHES_PER_TURN = 20
+/** SQLSTATE. */
+const UNDEFINED_TABLE = '42P01'
+const RECREATE_AFTER_MS = 30_000
 /** How long the end of a process waits for the database. */
 const END_TIMEOUT_MS = 3000
 
@@ -114,6 +121,8 @@ export class ClusterNode {
   #library: SharedLibrary | undefined
   #isPrepared = false
   #isDown = false
+  /** Since then, the database has no tables. */
+  #missingSinceMs: number | undefined
   #currentAtMs = performance.now()
   #renewedAtMs = 0
   #prunedAtMs = performance.now()
@@ -183,12 +192,23 @@ export class ClusterNode {
         jitter = (1 + random()) / 2
         if (!this.#isDown) this.#options.onProblem({ kind: 'down', error })
         this.#isDown = true
+        await this.#noteMissingTables(error)
         // A statement that was sent may still arrive: it must not change anything then.
         this.#renewedAtMs = -Infinity
       }
       await sleep(pauseMs * jitter, undefined, { signal }).catch(() => undefined)
     }
     await this.#end()
+  }
+
+  async #noteMissingTables(error: unknown): Promise<void> {
+    const { database, recreateAfterMs = RECREATE_AFTER_MS } = this.#options
+    const isMissing =
+      codeOf(error) === UNDEFINED_TABLE &&
+      (await hasTables(database).catch(() => undefined)) === false
+    this.#missingSinceMs = isMissing ? (this.#missingSinceMs ?? performance.now()) : undefined
+    const sinceMs = this.#missingSinceMs ?? Infinity
+    if (performance.now() - sinceMs >= recreateAfterMs) this.#isPrepared = false
   }
 
   async #recover(): Promise<void> {
