@@ -115,6 +115,8 @@ export function unusableData(place: string, cause: unknown): AppError {
 
 function remedyOf(code: string): string {
   if (['ENOENT', 'ENOTDIR'].includes(code)) return '; name another folder with --data'
+  if (['ENOSPC', 'EDQUOT'].includes(code)) return '; free some space there'
+  if (code === 'EIO') return '; check the disk'
   if (systemReason(code) !== SYSTEM_REASONS.EACCES) return ''
   return '; run this as the user of the server, who must be able to write there'
 }
