@@ -114,6 +114,11 @@ test.each([
   expect(() => media(`#EXT-X-KEY:METHOD=AES-128,URI="${uri}"`, '#EXTINF:6,', 'a.ts')).toThrow(error)
 })
 
+test('rejects a map without a name', () => {
+  const error = new UnplayableError({ code: 'playlist-name-rejected', defect: 'empty' })
+  expect(() => media('#EXT-X-MAP:BYTERANGE="4@0"', '#EXTINF:6,', 'a.m4s')).toThrow(error)
+})
+
 test.each([
   ['no playlist', 'hello', { code: 'playlist-invalid', defect: 'not-a-playlist' }],
   ['an empty file', '', { code: 'playlist-invalid', defect: 'not-a-playlist' }],

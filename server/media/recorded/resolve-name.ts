@@ -7,10 +7,11 @@ const MAX_URI_LENGTH = 4096
 /**
  * The file name relative to the playlist's folder, with `/` as its separator.
  *
+ * @param uri undefined if the attribute is missing, whatever the types of the parser say
  * @throws UnplayableError for an absolute URL or path, a name outside of the folder, and a
  *   hidden file
  */
-export function resolveName(uri: string): string {
+export function resolveName(uri = ''): string {
   if (uri.length > MAX_URI_LENGTH) throw rejected('too-long')
   if (/^[a-z][a-z0-9+.-]*:/i.test(uri) || uri.startsWith('//')) {
     throw rejected('url')
