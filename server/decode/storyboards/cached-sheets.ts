@@ -3,6 +3,7 @@ import { nameArtifact } from '../../storage/artifacts/artifact-store.ts'
 import type { LimitedFolder } from '../../storage/artifacts/limited-folder.ts'
 import type { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
 import { sniffImageType } from '../thumbnails/image-format.ts'
+import type { RenderedSheet } from './sheet-renderer.ts'
 
 /** A sheet in a cache. */
 export interface CachedSheet {
@@ -40,11 +41,22 @@ export class CachedSheets {
     return found
   }
 
-  async add(sheet: CachedSheet, bytes: Uint8Array): Promise<void> {
-    await this.#write(sheet, bytes)
-    if (!sheet.isFinal) return
-    const artifact = { sizeBytes: bytes.length, make: () => bytes }
-    this.#options.shared?.share(artifactName(sheet), artifact)
+  /**
+   * The sheet that all nodes return: that of the first one that has added it. It is not lasting
+   * while that cannot be known. Rejects only with the signal's reason.
+   */
+  async add(sheet: CachedSheet, bytes: Uint8Array, signal: AbortSignal): Promise<RenderedSheet> {
+    const { shared } = this.#options
+    const make = (): Uint8Array => bytes
+    const isShared = sheet.isFinal && shared !== undefined
+    const found = isShared ? await shared.claim(artifactName(sheet), make, signal) : bytes
+    if (found === undefined || !isJpeg(found)) {
+      // Replaces a corrupt one.
+      shared?.share(artifactName(sheet), { sizeBytes: bytes.length, make })
+      return { bytes, isLasting: false }
+    }
+    await this.#write(sheet, found)
+    return { bytes: found, isLasting: true }
   }
 
   async #read(sheet: CachedSheet): Promise<Uint8Array | undefined> {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -286,4 +286,31 @@ it('sheets are shared by nodes', async () => {
   expect(Buffer.from(second.bytes).equals(first.bytes)).toBe(true)
   expect(request.reads).toEqual([])
   await other.close()
+})
+
+it('nodes that render a sheet at the same time return the same image', async () => {
+  const nodes = ['a', 'b'].map((name) => {
+    const store = new FolderArtifacts(folder)
+    const shared = new SharedArtifacts({ store, log: { warn: () => undefined } })
+    return { shared, storyboards: createStoryboards({ shared, name }) }
+  })
+  const sheets = await Promise.all(
+    nodes.map(async ({ storyboards }, at) =>
+      storyboards.sheet(at === 0 ? whole() : without([1, 5, 6]), signal),
+    ),
+  )
+  const [first, second] = sheets.map(({ bytes }) => Buffer.from(bytes).toString('base64'))
+  expect(second).toBe(first)
+  expect(sheets.map(({ isLasting }) => isLasting)).toEqual([true, true])
+  for (const { shared } of nodes) await shared.close()
+})
+
+it('a sheet that another node may have rendered differently is not lasting', async () => {
+  await writeFile(join(folder, 'unavailable'), '')
+  const store = new FolderArtifacts(join(folder, 'unavailable'))
+  const shared = new SharedArtifacts({ store, log: { warn: () => undefined } })
+  expect(await createStoryboards({ shared }).sheet(whole(), signal)).toMatchObject({
+    isLasting: false,
+  })
+  await shared.close()
 })

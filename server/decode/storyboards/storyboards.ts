@@ -88,8 +88,7 @@ export class Storyboards {
     if (renderer === undefined) return undefined
     const work = async (): Promise<RenderedSheet> => render(renderer, request, signal)
     const rendered = await this.#admission.storyboards.run(work, signal)
-    if (rendered.isLasting) await this.#cached.add(stored, rendered.bytes)
-    return rendered
+    return rendered.isLasting ? this.#cached.add(stored, rendered.bytes, signal) : rendered
   }
 }
 
