@@ -209,10 +209,10 @@ export default defineConfig({
     { files: ['server/*/**'], rules: importRule([noProcess, unnamedFolder, unnamedSubfolder]) },
     serverFolder('base', []),
     ...serverLayers.map(([folder, allowed]) => serverFolder(folder, allowed)),
-    serverFolder('app', [...everyLayer, 'app/cluster']),
-    serverFolder('app/cluster', [...everyLayer, 'app']),
-    serverFolder('app/operator', [...everyLayer, 'app', 'app/cluster']),
-    serverFolder('app/commands', [...everyLayer, 'app', 'app/cluster', 'app/operator']),
+    appFolder('app', ['app/cluster']),
+    appFolder('app/cluster', ['app']),
+    appFolder('app/operator', ['app', 'app/cluster']),
+    appFolder('app/commands', ['app', 'app/cluster', 'app/operator']),
     ...serverPrograms(),
     ...webRules(),
     {
@@ -252,11 +252,21 @@ export default defineConfig({
 })
 
 /** The rule for the files directly in a folder of server/: they import only what its row lists. */
-function serverFolder(folder: string, allowed: readonly string[]) {
+function serverFolder(
+  folder: string,
+  allowed: readonly string[],
+  forbidden: readonly string[] = [],
+) {
   const message = `server/${folder} may import only itself, shared/ and: ${allowed.join(', ')}.`
-  const targets = [...allowed, '../shared'].map((target) => relativePattern(folder, target))
-  const group = ['../**', './*/**', ...targets.map((target) => `!${target}`)]
+  const targets = [...allowed, '../shared'].map((target) => `!${relativePattern(folder, target)}`)
+  const others = forbidden.map((target) => relativePattern(folder, target))
+  const group = ['../**', './*/**', ...targets, ...others]
   return { files: [`server/${folder}/*`], rules: serverImports([noProcess, { group, message }]) }
+}
+
+/** Any layer below, but not the programs that start app. */
+function appFolder(folder: string, allowed: readonly string[]) {
+  return serverFolder(folder, [...everyLayer, ...allowed], ['app/program.ts', 'app/process.ts'])
 }
 
 /**
@@ -272,10 +282,11 @@ function relativePattern(folder: string, target: string): string {
 /** Rules for single files: errors and problems at the bottom, programs at the top. */
 function serverPrograms() {
   const outside = allowOnly('..', ['shared'], 'server/ imports nothing outside but shared/.')
+  const allow = (target: string): string => `!./${target}`
   const file = (name: string, near: readonly string[], above: readonly string[] = []) => {
     const list = [...near, ...above].join(', ') || 'nothing'
     const message = `server/${name} may import only shared/ and: ${list}.`
-    const own = { group: ['./**', ...near.map((target) => `!./${target}`)], message }
+    const own = { group: ['./**', ...near.map(allow), './process.ts'], message }
     const others = ['../../shared/*', ...above.map((target) => `../${target}`)]
     const up = { group: ['../**', ...others.map((target) => `!${target}`)], message }
     return { files: [`server/${name}`], rules: serverImports([noProcess, own, up]) }
