@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, describe, expect, inject, it } from 'vitest'
+import type { ExpectStatic } from 'vitest'
 import { sessionsResponse } from '../shared/contract.ts'
 import {
   activityApiPath,
@@ -102,10 +103,14 @@ async function listedBy(nodes: readonly StartedServer[], streamer: string): Prom
   return lists.map((list) => list.includes(streamer))
 }
 
-/** Waits until each node has last logged that its database fails, or that it works again. */
+/**
+ * Waits until each node has last logged that its database fails, or that it works again. `expect` is
+ * that of the test: others run at the same time.
+ */
 async function waitUntilDatabase(
   state: 'fails' | 'works',
   nodes: readonly StartedServer[],
+  expect: ExpectStatic,
 ): Promise<void> {
   const fails = (node: StartedServer): boolean => {
     const output = node.output()
@@ -131,7 +136,7 @@ describe.concurrent('two nodes whose database hangs, stops and restarts', () => 
     let plays = await play(nodes)
 
     postgres.suspend()
-    await waitUntilDatabase('fails', nodes)
+    await waitUntilDatabase('fails', nodes, expect)
     plays += await play(nodes)
     await place('bob')
     // By the node that scans.
@@ -139,10 +144,10 @@ describe.concurrent('two nodes whose database hangs, stops and restarts', () => 
     await respondOnce(loops)
     postgres.resume()
     await expect.poll(async () => listedBy(nodes, 'bob')).toEqual([true, true])
-    await waitUntilDatabase('works', nodes)
+    await waitUntilDatabase('works', nodes, expect)
 
     await postgres.stop()
-    await waitUntilDatabase('fails', nodes)
+    await waitUntilDatabase('fails', nodes, expect)
     plays += await play(nodes)
     await place('carol')
     await expect.poll(async () => listedBy(nodes, 'carol')).toContain(true)
