@@ -104,8 +104,9 @@ async function listedBy(nodes: readonly StartedServer[], streamer: string): Prom
 }
 
 /**
- * Waits until each node has last logged that its database fails, or that it works again. `expect` is
- * that of the test: others run at the same time.
+ * Waits until each node has last logged that its database fails, or that it works again.
+ *
+ * @param expect that of the test: others run at the same time
  */
 async function waitUntilDatabase(
   state: 'fails' | 'works',

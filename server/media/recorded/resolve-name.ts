@@ -7,7 +7,7 @@ const MAX_URI_LENGTH = 4096
 /**
  * The file name relative to the playlist's folder, with `/` as its separator.
  *
- * @param uri undefined if the attribute is missing, whatever the types of the parser say
+ * @param uri undefined if the attribute is missing, despite the types of the parser
  * @throws UnplayableError for an absolute URL or path, a name outside of the folder, and a
  *   hidden file
  */
