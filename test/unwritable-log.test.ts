@@ -140,7 +140,7 @@ describe('a server with a defect', () => {
       const [answer] = await once(socket, 'data')
       expect(String(answer)).toMatch(/^HTTP\/1\.1 (?!5)/)
       socket.destroy()
-      expect(await server.stop()).toBe(1)
+      expect(await server.ended()).toBe(1)
       const lines = server
         .output()
         .split('\n')

@@ -14,6 +14,8 @@ export interface StartedServer {
   output(): string
   /** Sends SIGTERM and returns the exit code; kills it if it hangs. */
   stop(): Promise<number | null>
+  /** The exit code of a server that ends by itself: a signal could end Node while it cleans up. */
+  ended(): Promise<number | null>
   /** Kills it, like a power failure. */
   kill(): Promise<void>
 }
@@ -66,7 +68,8 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
       url,
       pid: child.pid ?? NaN,
       output: () => written,
-      stop: () => stop(child),
+      stop: () => ended(child, 'SIGTERM'),
+      ended: () => ended(child),
       kill: () => kill(child),
     }
   } catch (error) {
@@ -89,11 +92,11 @@ function waitUntilReady(child: ChildProcess, written: () => string, limitMs: num
   return promise.finally(() => clearTimeout(timer))
 }
 
-async function stop(child: ChildProcess): Promise<number | null> {
+async function ended(child: ChildProcess, signal?: 'SIGTERM'): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
   const { promise, resolve } = Promise.withResolvers<number | null>()
   child.once('exit', resolve)
-  child.kill('SIGTERM')
+  if (signal) child.kill(signal)
   const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
   return promise.finally(() => clearTimeout(timer))
 }
