@@ -2,7 +2,7 @@
 // beside a running server, with their exit codes.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { constants, mkdir, open, readdir, symlink, writeFile } from 'node:fs/promises'
+import { constants, copyFile, mkdir, open, readdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -12,7 +12,7 @@ import { PROGRAM, runInNewProcess, runInProcess } from './support/servers/run-pr
 import type { ProgramOutcome } from './support/servers/run-program.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
-import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
+import { createTempLibrary, fixturePath, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
 const runFile = promisify(execFile)
@@ -64,15 +64,20 @@ describe('the data folder of a running server', () => {
     expect(await listServed()).toEqual(served)
   })
 
-  it('keeps its library and layout where scan has others, once the server is killed', async () => {
+  it('keeps its library and layout where commands have others, once it is killed', async () => {
     await server.kill()
     await mkdir(path.join(library.folder, 'other'))
-    const other = ['scan', 'other', '--data', library.data, '--layout', 'obs']
-    for (const [args, text] of [
-      [['scan', ...library.args], `layout: the catalog in ${library.data} has another layout `],
-      [other, `recordings: the catalog in ${library.data} is of ${library.recordings}: `],
-    ] as const) {
-      expect(await run(...args)).toEqual(refusal(text))
+    const other = ['other', '--data', library.data, '--layout', 'obs']
+    for (const command of ['scan', 'serve']) {
+      expect(await run(command, ...library.args)).toEqual(
+        refusal(`layout: the catalog in ${library.data} has another layout `),
+      )
+      expect(await run(command, ...other)).toEqual(
+        refusal(`recordings: the catalog in ${library.data} is of ${library.recordings}: `),
+      )
+      expect(await run(command, '--data', library.data)).toEqual(
+        refusal(`recordings: the catalog in ${library.data} is of ${library.recordings}: `),
+      )
     }
     // The same recordings by another path.
     await symlink(library.folder, path.join(library.folder, 'also'))
@@ -80,6 +85,32 @@ describe('the data folder of a running server', () => {
     expect(await run('scan', ...same)).toMatchObject({ code: 0 })
     server = await startServer({ args: [...library.args, '--layout', 'obs'] })
     expect(await listServed()).toEqual(served)
+  })
+})
+
+describe('a catalog of another library', () => {
+  it('is rebuilt with --rebuild; hidden names stay hidden', async () => {
+    const data = path.join(library.folder, 'rebuilt')
+    const first = ['scan', library.recordings, '--data', data, '--layout', 'obs']
+    expect(await run(...first)).toMatchObject({ code: 0 })
+    expect(await run('hide', 'alice', '--data', data)).toMatchObject({ code: 0 })
+    const other = path.join(library.folder, 'second')
+    for (const name of ['alice', 'bob']) {
+      await mkdir(path.join(other, name, '2026-01-31'), { recursive: true })
+      await copyFile(fixturePath(SMALL_FIXTURE), path.join(other, name, '2026-01-31/1.mp4'))
+    }
+    const next = ['scan', other, '--data', data]
+    expect(await run(...next)).toEqual(refusal(`recordings: the catalog in ${data} is of `))
+    const stdout = '1 session of 1 streamer is indexed\n'
+    expect(await run(...next, '--rebuild')).toMatchObject({ code: 0, stdout })
+  })
+
+  it('is rebuilt at once if it is the demo library', async () => {
+    const data = path.join(library.folder, 'demo')
+    expect(await run('scan', '--data', data)).toMatchObject({ code: 0 })
+    const own = ['scan', library.recordings, '--data', data, '--layout', 'obs']
+    const stdout = '1 session of 1 streamer is indexed\n'
+    expect(await run(...own)).toMatchObject({ code: 0, stdout })
   })
 })
 

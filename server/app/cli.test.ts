@@ -46,14 +46,16 @@ describe('runCommandLine', () => {
         {
           flags: { recordings: 'videos', data: 'd', 'server.host': '::1', 'server.port': '0' },
           configFile: 'c',
+          mayRebuild: false,
         },
       ],
     ])
   })
 
   it('accepts a folder whose name starts with a dash after --', async () => {
-    const { asked } = await runWith(['scan', '--', '-videos'])
-    expect(asked).toMatchObject([['scan', { flags: { recordings: '-videos' } }]])
+    const { asked } = await runWith(['scan', '--rebuild', '--', '-videos'])
+    const input = { flags: { recordings: '-videos' }, mayRebuild: true }
+    expect(asked).toMatchObject([['scan', input]])
   })
 
   it('hands the folder to demo', async () => {

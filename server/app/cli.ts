@@ -13,11 +13,17 @@ export interface CommandInput {
   configFile?: string | undefined
 }
 
+/** Arguments of a command that fills the catalog. */
+export interface FillInput extends CommandInput {
+  /** Whether a catalog of other recordings or of another layout is rebuilt. */
+  mayRebuild: boolean
+}
+
 /** One action per command; each returns its exit code. */
 export interface CommandActions {
-  serve: (input: CommandInput) => Promise<number>
-  work: (input: CommandInput) => Promise<number>
-  scan: (input: CommandInput) => Promise<number>
+  serve: (input: FillInput) => Promise<number>
+  work: (input: FillInput) => Promise<number>
+  scan: (input: FillInput) => Promise<number>
   check: (input: CommandInput, options: CheckOptions) => Promise<number>
   demo: (folder: string) => Promise<number>
   hide: (input: CommandInput, change: HideChange) => Promise<number>
@@ -108,14 +114,14 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
       writeErr: (text) => output.stderr(text),
       outputError: (text, write) => write(formatError(text)),
     })
-  addServe(program).action(async (folder: string | undefined, options: LibraryOptions) =>
-    conclude(await actions.serve(inputOf(folder, options))),
+  addServe(program).action(async (folder: string | undefined, options: FillFlags) =>
+    conclude(await actions.serve(fillInputOf(folder, options))),
   )
-  addWork(program).action(async (folder: string | undefined, options: LibraryOptions) =>
-    conclude(await actions.work(inputOf(folder, options))),
+  addWork(program).action(async (folder: string | undefined, options: FillFlags) =>
+    conclude(await actions.work(fillInputOf(folder, options))),
   )
-  addScan(program).action(async (folder: string | undefined, options: LibraryOptions) =>
-    conclude(await actions.scan(inputOf(folder, options))),
+  addScan(program).action(async (folder: string | undefined, options: FillFlags) =>
+    conclude(await actions.scan(fillInputOf(folder, options))),
   )
   addCheck(program).action(async (folder: string | undefined, { json, ...options }: CheckFlags) =>
     conclude(await actions.check(inputOf(folder, options), { format: json ? 'json' : 'table' })),
@@ -171,6 +177,10 @@ interface LibraryOptions {
   config?: string
 }
 
+interface FillFlags extends LibraryOptions {
+  rebuild?: boolean
+}
+
 interface CheckFlags extends LibraryOptions {
   json?: boolean
 }
@@ -186,7 +196,7 @@ interface HideFlags extends LibraryOptions {
 }
 
 function addServe(program: Command): Command {
-  return withLibrary(
+  return withRebuild(
     program
       .command('serve')
       .description('Serves the recordings in DIR, or a demo library without DIR.')
@@ -196,13 +206,13 @@ function addServe(program: Command): Command {
 }
 
 function addWork(program: Command): Command {
-  return withLibrary(
+  return withRebuild(
     program.command('work').description('Scans the library for the other nodes of a cluster.'),
   )
 }
 
 function addScan(program: Command): Command {
-  return withLibrary(
+  return withRebuild(
     program.command('scan').description('Indexes the recordings in DIR once and exits.'),
   )
 }
@@ -327,7 +337,15 @@ function parseDatabaseUrl(value: string): string {
   throw new InvalidArgumentError('It must be postgres://user:password@host/database.')
 }
 
-/** Arguments of serve, scan and check. */
+/** Arguments of serve, work and scan. */
+function withRebuild(command: Command): Command {
+  return withLibrary(command).option(
+    '--rebuild',
+    'rebuild a catalog of other recordings or of another layout; hidden names stay hidden',
+  )
+}
+
+/** Arguments of serve, work, scan and check. */
 function withLibrary(command: Command): Command {
   return withConfig(
     command
@@ -343,6 +361,13 @@ function withConfig(command: Command): Command {
   return command
     .option('--data <DIR>', 'folder of the catalog, indexes and thumbnails')
     .option('--config <FILE>', `configuration file (default: ${defaultConfigName})`)
+}
+
+function fillInputOf(
+  folder: string | undefined,
+  { rebuild = false, ...options }: FillFlags,
+): FillInput {
+  return { ...inputOf(folder, options), mayRebuild: rebuild }
 }
 
 function inputOf(folder: string | undefined, options: LibraryOptions): CommandInput {

@@ -57,17 +57,19 @@ function createActions(surroundings: Surroundings, version: string): CommandActi
   return {
     async serve(input) {
       const { serve } = await import('./commands/serve.ts')
-      await serve(await configureServer(input), io, version)
+      const { mayRebuild } = input
+      await serve({ config: await configureServer(input), io, version, mayRebuild })
       return exitCodes.done
     },
     async work(input) {
       const { work } = await import('./commands/serve.ts')
-      await work(await configureServer(input), io, version)
+      const { mayRebuild } = input
+      await work({ config: await configureServer(input), io, version, mayRebuild })
       return exitCodes.done
     },
     async scan(input) {
       const { scan } = await import('./commands/scan.ts')
-      return scan(await configure(input), io)
+      return scan(await configure(input), io, input.mayRebuild)
     },
     async check(input, options) {
       const { check } = await import('./commands/check.ts')

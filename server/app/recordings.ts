@@ -9,6 +9,7 @@ import { AppError } from '../base/errors.ts'
 import { checkLocation } from '../storage/recordings/create-storage.ts'
 import { parseLocation } from '../storage/recordings/storage-location.ts'
 import type { StorageLocation } from '../storage/recordings/storage-location.ts'
+import { refuseOtherCatalog } from './catalog-owner.ts'
 import { claimDataFolder } from './data-folder.ts'
 import type { Io } from './io.ts'
 import { requireAccess } from './require-access.ts'
@@ -23,13 +24,22 @@ export interface ClaimedRecordings extends Disposable {
 /**
  * The location to serve, with the data folder locked; workers share the lock of their primary.
  *
- * @throws AppError `usage` if the configured recordings cannot be read, or as `claimDataFolder`
+ * @param mayRebuild whether the catalog may be of other recordings or of another layout
+ * @throws AppError `usage` if the configured recordings cannot be read, or as `claimDataFolder` and
+ *   `refuseOtherCatalog`
  */
-export async function claimRecordings(config: Config, io: Io): Promise<ClaimedRecordings> {
+export async function claimRecordings(
+  config: Config,
+  io: Io,
+  mayRebuild: boolean,
+): Promise<ClaimedRecordings> {
   const configured = await findConfigured(config, io)
   const claim = cluster.isWorker ? undefined : await claimDataFolder(config, io)
   try {
-    const location = configured ?? (await createDemo(config, io))
+    const demo = join(config.data, DEMO_FOLDER)
+    const location = configured ?? { kind: 'folder', path: demo }
+    if (!mayRebuild && !cluster.isWorker) await refuseOtherCatalog(config, location, demo)
+    if (configured === undefined) await createDemo(demo, io)
     return { location, [Symbol.dispose]: () => claim?.[Symbol.dispose]() }
   } catch (error) {
     claim?.[Symbol.dispose]()
@@ -62,12 +72,10 @@ async function findConfigured(config: Config, io: Io): Promise<StorageLocation |
   return location
 }
 
-async function createDemo({ data }: Config, io: Io): Promise<StorageLocation> {
-  const path = join(data, DEMO_FOLDER)
-  await createDemoLibrary(path, {
+async function createDemo(folder: string, io: Io): Promise<void> {
+  await createDemoLibrary(folder, {
     onProgress: (line) => io.stderr(line),
     signal: io.signal,
     hasEncoders: hasDecoderPackage(),
   })
-  return { kind: 'folder', path }
 }

@@ -1,11 +1,6 @@
 // `aftercast scan`: indexes new recordings once, shows its progress, and exits.
-import { existsSync } from 'node:fs'
-import { realpath } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createLayout } from '../../library/catalog/names/layout.ts'
-import { readOrigin } from '../../library/catalog/store/catalog-origin.ts'
-import { openDatabase } from '../../library/catalog/store/database.ts'
 import { countOf } from '../../../shared/count-of.ts'
 import { printable } from '../../../shared/printable.ts'
 import type { ScanProblem } from '../../library/catalog/scan/scan.ts'
@@ -14,10 +9,9 @@ import { AppError } from '../../base/errors.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Io } from '../io.ts'
 import { openSharedArtifacts } from '../artifacts.ts'
-import { CATALOG_FILE, openLibrary } from '../library.ts'
-import { formatLocation, locationName } from '../../storage/recordings/storage-location.ts'
-import type { StorageLocation } from '../../storage/recordings/storage-location.ts'
+import { openLibrary } from '../library.ts'
 import { createLog } from '../../base/log/logger.ts'
+import { otherLayout } from '../catalog-owner.ts'
 import { claimRecordings } from '../recordings.ts'
 import { createProgressDisplay } from '../scan-progress.ts'
 import { createLibraryScanner, describeUnread, inspectIn, logProblem } from '../scanning.ts'
@@ -28,14 +22,14 @@ import type { UnmatchedNote } from '../unmatched-note.ts'
 /**
  * Runs the scan; returns the exit code: 1 where a folder or recording cannot be read, else 0.
  *
- * @throws AppError `usage` if the data folder is in use, or its catalog is of another library
+ * @param mayRebuild as in `claimRecordings`
+ * @throws AppError `usage` as `claimRecordings`
  */
-export async function scan(config: Config, io: Io): Promise<number> {
+export async function scan(config: Config, io: Io, mayRebuild: boolean): Promise<number> {
   const { logger } = createLog(config, io.log)
   const { signal } = io
-  using claimed = await claimRecordings(config, io)
+  using claimed = await claimRecordings(config, io, mayRebuild)
   const { location } = claimed
-  await refuseOtherCatalog(config, location)
   const artifacts = await openSharedArtifacts({ config, location, logger, io })
   const cluster = await joinCluster({ config, io, logger })
   try {
@@ -56,41 +50,6 @@ export async function scan(config: Config, io: Io): Promise<number> {
   } finally {
     await cluster?.close()
   }
-}
-
-/** A server of that catalog would lose what it lists, if it lists anything. */
-async function refuseOtherCatalog(config: Config, location: StorageLocation): Promise<void> {
-  const path = join(config.data, CATALOG_FILE)
-  if (!existsSync(path)) return
-  const database = openDatabase({ path, mode: 'write', replica: 'follow' })
-  const origin = readOrigin(database)
-  database.close()
-  const refuse = (key: string, problem: string): AppError =>
-    new AppError('usage', `${key}: the catalog in ${config.data} is ${problem}`)
-  if (origin.isReplica && config.database === undefined) {
-    throw refuse('database', 'of a cluster, but none is configured')
-  }
-  if (origin.isEmpty) return
-  if (origin.location !== null && !(await isSamePlace(origin.location, formatLocation(location)))) {
-    throw refuse('recordings', `of ${origin.location}: name another folder with --data`)
-  }
-  const { identity } = createLayout(config.layout, locationName(location))
-  if (origin.layout !== null && origin.layout !== identity) {
-    throw otherLayout(config, `the catalog in ${config.data}`)
-  }
-}
-
-function otherLayout({ layout }: Config, owner: string): AppError {
-  const remedy = 'use that of the server, or name another folder with --data'
-  return new AppError('usage', `layout: ${owner} has another layout than ${layout}: ${remedy}`)
-}
-
-async function isSamePlace(one: string, other: string): Promise<boolean> {
-  if (one === other) return true
-  const [real, otherReal] = await Promise.all(
-    [one, other].map(async (place) => realpath(place).catch(() => place)),
-  )
-  return real === otherReal
 }
 
 /** What an operator has to know about a scan. */

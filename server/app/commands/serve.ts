@@ -54,9 +54,14 @@ interface Node extends Serving {
   joined: Cluster | undefined
 }
 
+interface NodeOptions extends Pick<Node, 'config' | 'io' | 'version'> {
+  /** As in `claimRecordings`. */
+  mayRebuild: boolean
+}
+
 /** Serves until the signal aborts, and resolves when everything has stopped. */
-export async function serve(config: Config, io: Io, version: string): Promise<void> {
-  return runNode({ config, io, version }, startServer)
+export async function serve(options: NodeOptions): Promise<void> {
+  return runNode(options, startServer)
 }
 
 /**
@@ -64,24 +69,25 @@ export async function serve(config: Config, io: Io, version: string): Promise<vo
  *
  * @throws AppError `usage` if the configuration leaves nothing to do
  */
-export async function work(config: Config, io: Io, version: string): Promise<void> {
+export async function work(options: NodeOptions): Promise<void> {
+  const { config } = options
   if (config.database === undefined) {
     throw new AppError('usage', 'database: `aftercast work` needs the database of a cluster')
   }
   if (!config.cluster.jobs) {
     throw new AppError('usage', 'cluster.jobs: `aftercast work` has nothing to do without jobs')
   }
-  return runNode({ config, io, version }, undefined)
+  return runNode(options, undefined)
 }
 
 /** @param start undefined on a node that serves nobody */
 async function runNode(
-  { config, io, version }: Pick<Node, 'config' | 'io' | 'version'>,
+  { config, io, version, mayRebuild }: NodeOptions,
   start: Start | undefined,
 ): Promise<void> {
   const { logger, figures } = createLog(config, io.log)
   const isWorker = cluster.isWorker
-  using claimed = await claimRecordings(config, io)
+  using claimed = await claimRecordings(config, io, mayRebuild)
   const { location } = claimed
   const artifacts = await openSharedArtifacts({ config, location, logger, io })
   const joined = isWorker ? undefined : await joinCluster(config, logger, io)
