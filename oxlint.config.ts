@@ -63,7 +63,8 @@ const serverRows: Record<string, string> = {
     `${known} base/config storage/recordings media/mp4 media/fmp4 media/matroska media/flv ` +
     'media/ts',
   'media/index':
-    `${known} base/config storage/{artifacts,recordings} ` + 'media media/codec media/recorded',
+    `${known} base/{config,admission} storage/{artifacts,recordings} ` +
+    'media media/codec media/recorded',
   'decode/child': 'base/{errors.ts,admission}',
   'decode/audio': `base/errors.ts ${mediaTypes} decode/child`,
   'stream/delivery': 'base/{errors.ts,config,admission} storage/recordings media/media-reader.ts',

@@ -1,17 +1,21 @@
 import { EventEmitter } from 'node:events'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { currentClient, runForClient, runShared } from '../base/admission/client.ts'
 import type { Library } from './library.ts'
 import { awaitIndexOfPrimary, indexForWorker } from './index-requests.ts'
 
 type Sent = (error: Error | null) => void
 
 let indexed: string[]
+/** For which the primary indexes. */
+let clients: string[]
 /** Ends each index of the primary. */
 let finish: PromiseWithResolvers<void>
 let isClosed: boolean
 
 beforeEach(() => {
   indexed = []
+  clients = []
   finish = Promise.withResolvers()
   isClosed = false
 })
@@ -24,6 +28,7 @@ function connect() {
     indexes: {
       async find(path: string) {
         indexed.push(path)
+        clients.push(currentClient())
         return finish.promise
       },
     },
@@ -68,6 +73,18 @@ test('stops waiting if the primary fails, is unreachable, or the worker stops', 
   isClosed = true
   await connect()('a/3.ts', new AbortController().signal)
   expect(indexed).toEqual(['a/1.ts', 'a/2.ts'])
+})
+
+test('tells the primary of clients that join', async () => {
+  const awaitIndex = connect()
+  const { result, join } = runForClient(
+    () => '192.0.2.1',
+    () => runShared(async () => awaitIndex('a/1.ts', new AbortController().signal)),
+  )
+  runForClient(() => '192.0.2.2', join)
+  await vi.waitFor(() => expect(clients).toEqual(['192.0.2.1', '192.0.2.2']))
+  finish.resolve()
+  await result
 })
 
 test('ignores other messages', async () => {

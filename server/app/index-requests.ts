@@ -2,7 +2,12 @@
 // same recording.
 import type { Worker } from 'node:cluster'
 import { z } from 'zod'
-import { currentClient, MAX_KEY_LENGTH, runForClient } from '../base/admission/client.ts'
+import {
+  currentClient,
+  MAX_KEY_LENGTH,
+  runForClient,
+  watchJoins,
+} from '../base/admission/client.ts'
 import type { IndexStoreOptions } from '../media/index/index-store.ts'
 import type { Library } from './library.ts'
 
@@ -30,15 +35,18 @@ export function awaitIndexOfPrimary(worker: Pick<Worker, 'on' | 'process'>): Awa
     waiting.set(id, resolve)
     const abort = (): void => resolve()
     signal.addEventListener('abort', abort, { once: true })
-    worker.process.send?.(
-      { index: { id, path, client: currentClient() } },
-      (error: Error | null) => {
+    const request = (client: string): void => {
+      worker.process.send?.({ index: { id, path, client } }, (error: Error | null) => {
         if (error !== null) resolve()
-      },
-    )
+      })
+    }
+    const stop = new AbortController()
+    watchJoins(request, stop.signal)
+    request(currentClient())
     try {
       await promise
     } finally {
+      stop.abort()
       waiting.delete(id)
       signal.removeEventListener('abort', abort)
     }

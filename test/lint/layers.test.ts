@@ -87,7 +87,7 @@ const serverRows = `
   media/ts                  ${container} media/ts/packets media/ts/scan media/ts/segment
   media/recorded            base/{errors,problem} storage/recordings
   media                     base/{errors,problem,config} storage/recordings media/flv ${readers}
-  media/index               base/{errors,problem,config} storage/{artifacts,recordings} media/media-index media/readers media/codec media/recorded
+  media/index               base/{errors,problem,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/codec media/recorded
   decode/child              base/{errors,admission}
   decode/audio              base/errors media/media-index decode/child
   stream/delivery           base/{errors,config,admission} storage/recordings

@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { BROKEN_FIXTURE, fixturePath } from '../../../test/support/temp-library.ts'
+import { runForClient } from '../../base/admission/client.ts'
+import { Gate } from '../../base/admission/gate.ts'
 import { FolderArtifacts } from '../../storage/artifacts/folder-artifacts.ts'
 import { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
 import { createFolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
@@ -133,6 +135,38 @@ describe('a finished recording', () => {
     expect((await store.find(NAME, stat, signal)).inspection.status).toBe('playable')
     await artifacts.close()
     expect(inspected).toEqual(['a'])
+  })
+})
+
+describe('a client that requests what another one waits for', () => {
+  it('does not wait for all other recordings of that client', async () => {
+    const started: string[] = []
+    const turn = new Gate({ limit: 1, waiting: 9, busyMessage: 'busy' })
+    const store = new IndexStore({
+      folder: join(root, 'one'),
+      inspect: async (path, limit) =>
+        turn.run(async () => {
+          started.push(path)
+          return inspectRecording(NAME, { storage, readers, signal: limit })
+        }, limit),
+      isSettled: () => true,
+      onWriteError: () => undefined,
+    })
+    const find = async (client: string, path: string) =>
+      runForClient(
+        () => client,
+        async () => store.find(path, stat, signal),
+      )
+    const release = await turn.enter(signal)
+    const finds: Promise<unknown>[] = []
+    for (const path of ['1', '2', '3']) {
+      finds.push(find('a', path))
+      await vi.waitFor(() => expect(turn.figures.waiting).toBe(finds.length))
+    }
+    finds.push(find('b', '3'))
+    release()
+    await Promise.all(finds)
+    expect(started).toEqual(['1', '3', '2'])
   })
 })
 

@@ -2,6 +2,7 @@
 // the artifacts that nodes share. Of a growing recording, only appended bytes are read.
 import { LRUCache } from 'lru-cache'
 import type { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
+import { runShared } from '../../base/admission/client.ts'
 import { AppError } from '../../base/errors.ts'
 import type { FileStat } from '../../storage/recordings/storage.ts'
 import type { ThreadResult } from './index-thread.ts'
@@ -65,6 +66,7 @@ interface CachedInspection extends FoundRecording {
 interface Flight {
   stat: FileStat
   found: Promise<CachedInspection>
+  join: () => void
 }
 
 /**
@@ -103,6 +105,7 @@ export class IndexStore {
       }
       const flight = this.#inFlight.get(path)
       if (flight === undefined) return this.#startLoad(path, stat, signal)
+      flight.join()
       if (isSame(flight.stat, stat)) return flight.found
       // Concurrent request with another stat of the same file: its result may be fresh enough.
       await flight.found.catch(() => undefined)
@@ -119,8 +122,10 @@ export class IndexStore {
   }
 
   async #startLoad(path: string, stat: FileStat, signal: AbortSignal): Promise<CachedInspection> {
-    const found = this.#load(path, stat, signal).finally(() => this.#inFlight.delete(path))
-    this.#inFlight.set(path, { stat, found })
+    const { result: found, join } = runShared(async () =>
+      this.#load(path, stat, signal).finally(() => this.#inFlight.delete(path)),
+    )
+    this.#inFlight.set(path, { stat, found, join })
     return found
   }
 
