@@ -5,10 +5,10 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findStaleConfigTables } from './config-tables.ts'
-import { findDialect, findDialectNames, findWideLines } from './dialect.ts'
 import { findDecisionProblems, findMissingReferences } from './document-rules.ts'
 import { findStaleApiFiles } from './openapi.ts'
 import { findImportCycles, findPathsToNodeAv } from './import-graph.ts'
+import { findWideLines } from './line-width.ts'
 import { findCommandProblems } from './shell-blocks.ts'
 
 /** A file of the project and its text. */
@@ -52,9 +52,7 @@ export function findProblems(files: ProjectFile[]): string[] {
 }
 
 const testsOfRules = new Set(
-  ['check-style', 'dialect', 'document-rules', 'shell-blocks'].map(
-    (name) => `scripts/${name}.test.ts`,
-  ),
+  ['check-style', 'document-rules', 'shell-blocks'].map((name) => `scripts/${name}.test.ts`),
 )
 
 function withoutPlantedViolations(file: ProjectFile): ProjectFile {
@@ -66,8 +64,6 @@ function findFileProblems(file: ProjectFile): string[] {
   return [
     ...(isSource ? sourceRules.flatMap((findIn) => findIn(file)) : []),
     ...findWideLines(file),
-    ...findDialect(withoutPlantedViolations(file)),
-    ...findDialectNames(file),
   ]
 }
 
