@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findLongSubjects } from './commit-subjects.ts'
 import { findStaleConfigTables } from './config-tables.ts'
 import { findDecisionProblems, findMissingReferences } from './document-rules.ts'
 import { findStaleApiFiles } from './openapi.ts'
@@ -24,6 +25,7 @@ async function checkProject(root: string): Promise<string[]> {
   const staleApi = await findStaleApiFiles()
   return [
     ...findProblems(files),
+    ...findLongSubjects(root),
     ...stale.map(({ file }) => `${file}: differs from the schema; run npm run config-tables`),
     ...staleApi.map(({ file }) => `${file}: differs from the code; run npm run openapi`),
     ...findPathsToNodeAv(path.join(root, 'server/main.ts')).map(
