@@ -6,7 +6,11 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findLongSubjects } from './commit-subjects.ts'
 import { findStaleConfigTables } from './config-tables.ts'
-import { findDecisionProblems, findMissingReferences } from './document-rules.ts'
+import {
+  findDecisionProblems,
+  findMissingReferences,
+  findReadmeProblems,
+} from './document-rules.ts'
 import { findStaleApiFiles } from './openapi.ts'
 import { findImportCycles, findPathsToNodeAv } from './import-graph.ts'
 import { findWideLines } from './line-width.ts'
@@ -48,6 +52,7 @@ export function findProblems(files: ProjectFile[]): string[] {
     ...findUnnamedFolders(files),
     ...findMissingReferences(files.map(withoutPlantedViolations)),
     ...findDecisionProblems(files),
+    ...findReadmeProblems(files),
     ...findCommandProblems(files.map(withoutPlantedViolations)),
     ...findCycles(files),
   ]

@@ -1,6 +1,10 @@
 // Planted violations of the rules for documents.
 import { describe, expect, it } from 'vitest'
-import { findDecisionProblems, findMissingReferences } from './document-rules.ts'
+import {
+  findDecisionProblems,
+  findMissingReferences,
+  findReadmeProblems,
+} from './document-rules.ts'
 
 const existing = { path: 'docs/a.md', text: '# A\n' }
 const decision = {
@@ -49,5 +53,32 @@ describe('findDecisionProblems', () => {
 
   it('accepts a complete page', () => {
     expect(findDecisionProblems([decision, list])).toEqual([])
+  })
+})
+
+describe('findReadmeProblems', () => {
+  const eleven = Array.from({ length: 11 }, (_, at) => ({ path: `web/ui/${at}.ts`, text: '' }))
+  const tests = Array.from({ length: 11 }, (_, at) => ({ path: `web/api/${at}.test.ts`, text: '' }))
+
+  it('finds a folder with many files and without a README', () => {
+    expect(findReadmeProblems([...eleven, ...tests])).toEqual([
+      'web/ui: add a README: how do its 11 files work together?',
+    ])
+    expect(findReadmeProblems(eleven.slice(1))).toEqual([])
+  })
+
+  it.each([
+    ['web/ui/README.md', '# ui\n'],
+    ['web/README.md', 'The components are in `ui/`.\n'],
+  ])('accepts a description in %s', (path, text) => {
+    expect(findReadmeProblems([...eleven, { path, text }])).toEqual([])
+  })
+
+  it('finds a file that a README names and that does not exist', () => {
+    const text = '`1.ts`, `ui/2.ts`, `../ui/3.ts`, `old.ts`, `api/4.ts`\n'
+    expect(findReadmeProblems([...eleven, { path: 'web/ui/README.md', text }])).toEqual([
+      'web/ui/README.md: old.ts is not in the repository',
+      'web/ui/README.md: api/4.ts is not in the repository',
+    ])
   })
 })

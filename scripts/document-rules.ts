@@ -1,4 +1,5 @@
-// Rules for documents: files that a document or a comment names exist, and decisions have one form.
+// Rules for documents: files that a document or a comment names exist, large folders have a README,
+// and decisions have one form.
 
 interface ProjectFile {
   path: string
@@ -63,4 +64,46 @@ export function findDecisionProblems(files: ProjectFile[]): string[] {
       ? []
       : [`${path}: add it to decisions/README.md`]),
   ])
+}
+
+const MAX_FILES_WITHOUT_README = 10
+const sourceFile = /^((?:server|web|shared|test|bench|scripts)\b.*)\/[^/.]+\.(?:tsx?|mjs)$/
+const readmeFile = /^(.+)\/README\.md$/
+const namedFile = /(?<=`)[\w./-]+\.(?:tsx?|mjs|css)(?=`)/g
+
+/**
+ * Folders with many files that neither their own README describes nor, by name, that of the folder
+ * above; and files that the README of a folder names and that do not exist.
+ */
+export function findReadmeProblems(files: ProjectFile[]): string[] {
+  const readmes = new Map(
+    files.flatMap(({ path, text }) => {
+      const folder = readmeFile.exec(path)?.[1]
+      return folder === undefined ? [] : [[folder, text]]
+    }),
+  )
+  const undescribed = countFiles(files).flatMap(([folder, count]) => {
+    const above = folder.lastIndexOf('/')
+    const name = `\`${folder.slice(above + 1)}/`
+    if (readmes.has(folder) || readmes.get(folder.slice(0, above))?.includes(name)) return []
+    return [`${folder}: add a README: how do its ${count} files work together?`]
+  })
+  const exists = (name: string) => files.some(({ path }) => `/${path}`.endsWith(`/${name}`))
+  const missing = [...readmes].flatMap(([folder, text]) =>
+    [...text.matchAll(namedFile)]
+      .map(([name]) => name.replace(/^(?:\.\.\/)+/, ''))
+      .filter((name) => !exists(name))
+      .map((name) => `${folder}/README.md: ${name} is not in the repository`),
+  )
+  return [...undescribed, ...missing]
+}
+
+/** Folders with many files, without tests, and their number. */
+function countFiles(files: ProjectFile[]): [folder: string, count: number][] {
+  const counts = new Map<string, number>()
+  for (const { path } of files) {
+    const folder = sourceFile.exec(path)?.[1]
+    if (folder !== undefined) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  return [...counts].filter(([, count]) => count > MAX_FILES_WITHOUT_README)
 }
