@@ -202,7 +202,7 @@ const activityEvent = union(
   /** What a player has done since its last report: nothing about the visitor or the session. */
   object({
     name: literal('playback'),
-    /** From the wish to play to the first frame; once, after it. */
+    /** Time from the click to the first frame, in the first report after it. */
     startupSeconds: optional(amount),
     /** 1 if the visitor left before the first frame. */
     abandonedStarts: count,

@@ -10,7 +10,7 @@ import type { VisitMemory } from './navigation/visit-memory.ts'
 
 interface LayoutProps {
   visits: VisitMemory
-  /** In the header of every page; optional. */
+  /** Shown in the header of every page. */
   headerSlot?: ReactNode
   /** Beside the page. */
   sidebarSlot?: ReactNode

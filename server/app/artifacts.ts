@@ -12,7 +12,7 @@ import { requireAccess } from './require-access.ts'
 
 export interface SharedArtifactsSources {
   config: Config
-  /** Of the recordings. */
+  /** Where the recordings are. */
   location: StorageLocation
   logger: Logger
   io: Io

@@ -12,7 +12,7 @@ export interface Io {
   log: LineOutput
   /** stderr if it is a terminal, which can show a progress bar. */
   terminal: NodeJS.WritableStream | undefined
-  /** Of this process. */
+  /** Process id of this process. */
   processId: number
   /** Aborts when the program should exit. */
   signal: AbortSignal

@@ -61,7 +61,7 @@ export interface Library {
   /** Folder or URL of the recordings. */
   location: string
   storage: Storage
-  /** As in `LibraryStorage`. */
+  /** See `LibraryStorage`. */
   hasContent: LibraryStorage['hasContent']
   /** Interval of full rescans; default as in `ScannerOptions`. */
   rescanSeconds?: number

@@ -20,7 +20,7 @@ export interface Surroundings {
   environment: NodeJS.ProcessEnv
   /** Absolute path; relative paths of arguments and of the configuration start here. */
   workingFolder: string
-  /** Of the settings of an installed service. */
+  /** Folder with the settings of the service that is installed on this machine. */
   serviceFolder: string
 }
 

@@ -36,7 +36,7 @@ export function limitRequests(
   }
 }
 
-/** Of a worker: reports to the process that scans. */
+/** For workers: reports requested sessions to the primary, which scans. */
 export function reportToPrimary(worker: Worker): OnRequested {
   // Without a callback, a closed channel would emit an error that ends the process.
   return (session) => worker.process.send?.({ requested: session }, () => undefined)

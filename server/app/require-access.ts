@@ -7,7 +7,7 @@ import type { Io } from './io.ts'
 import { CATALOG_FILE } from './library.ts'
 
 export interface AccessOptions {
-  /** Of the configuration. */
+  /** The configuration key that names it. */
   key: string
   value: string
   /** Rejects with AppError `busy` if that may change by itself, else with another code. */

@@ -66,7 +66,7 @@ export function VideoPlayer(props: VideoPlayerProps) {
     video.setAttribute('aria-label', label)
   }, [poster, label])
 
-  // After the effect that inserts the element and starts the session.
+  // This must run after the effect that inserts the element and starts the session.
   useLayoutEffect(() => {
     const left = new AbortController()
     const handleFirstFrame = (): void => {

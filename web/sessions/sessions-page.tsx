@@ -140,7 +140,7 @@ function useCardRenderer(props: SessionsPageProps, heading: 'h2' | 'h3') {
   )
 }
 
-/** As a click on Play. */
+/** Opens a session like a click on Play. */
 function useOpenSession(streamer: string): (session: ListedSession) => void {
   const navigate = useNavigate()
   const trackSelection = useTrackSelection('sessions')

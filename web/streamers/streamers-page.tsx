@@ -64,7 +64,7 @@ export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
   )
 }
 
-/** As a click on the card. */
+/** Opens a streamer like a click on the card. */
 function useOpenStreamer(): (streamer: string) => void {
   const navigate = useNavigate()
   const trackSelection = useTrackSelection('streamers')

@@ -16,14 +16,14 @@ import type { Serving } from '../serving.ts'
 /** Below the limit of a job, after which another node runs it. */
 export const INSPECTION_TIMEOUT_MS = 600_000
 const FIGURES_EVERY_MS = 10_000
-/** Of the image that most browsers request. */
+/** The format of images that most browsers request. */
 const FORMAT = 'avif'
 
 type Work = (data: unknown, signal: AbortSignal) => Promise<void>
 
 /** The jobs of one node. */
 export interface NodeJobs {
-  /** Of all nodes, as of a few seconds ago. */
+  /** The queues of all nodes, a few seconds old. */
   figures(): ReadonlyMap<QueueName, QueueFigures>
   /** Runs jobs until the signal aborts. Never rejects. */
   run(signal: AbortSignal): Promise<void>
@@ -95,7 +95,7 @@ function inspectionWork(
 
   return async (data, signal) => {
     const job = parseInspectionJob(data)
-    // Of another version of this program: its node adds it again.
+    // A node of another release has added it, and adds it again.
     if (job === undefined) return
     const outcome = await outcomeOf(job, signal)
     const { path, stat, session } = job
@@ -111,7 +111,7 @@ async function runThumbnails(
   { queues, isReady }: Required<Pick<JobRunnerOptions, 'isReady'>> & { queues: JobQueues },
   signal: AbortSignal,
 ): Promise<void> {
-  // Not loaded on a node that renders nothing.
+  // Loaded here, so that a node which renders nothing does not need the memory.
   const { openThumbnails } = await import('../thumbnails.ts')
   const { thumbnails, sources, close } = openThumbnails(serving)
   const work: Work = async (data, attempt) => {
@@ -133,7 +133,7 @@ async function runThumbnails(
   close()
 }
 
-/** At most one waits for each session. */
+/** A job for a session; its key keeps a second one out of the queue. */
 export function sessionJob({ streamer, date, sessionId }: SessionReference): NewJob {
   const key = createHash('sha256').update(JSON.stringify([streamer, date, sessionId]))
   return { data: { streamer, date, sessionId }, key: key.digest('base64url') }

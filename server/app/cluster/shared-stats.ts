@@ -27,7 +27,7 @@ export async function readSharedStats(
   }
 }
 
-/** As `readTopSessions`, of all nodes. */
+/** The same as `readTopSessions`, for all nodes together. */
 export async function readSharedTopSessions(
   database: SharedDatabase,
   span: StatsSpan,

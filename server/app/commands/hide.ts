@@ -27,7 +27,7 @@ export interface HideChange {
 export interface HideOlderOptions extends Pick<HideChange, 'reason'> {
   /** Number of days whose sessions stay, before today (UTC). */
   days: number
-  /** Only of this streamer. */
+  /** Restricts the command to sessions of this streamer. */
   streamer: string | undefined
   /** Only prints what it would hide. */
   isDryRun: boolean

@@ -219,7 +219,7 @@ async function startServer(
 ): Promise<WebServer & Partial<Workers>> {
   await addPageAssets(serving)
   if (serving.config.server.workers > 1) return startWorkers(serving, state.onRequested)
-  // Not loaded where workers serve.
+  // Loaded here, so that a primary with workers does not need the memory.
   const { startWebServer } = await import('../web-server.ts')
   return startWebServer({ ...serving, ...state })
 }

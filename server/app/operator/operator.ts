@@ -51,7 +51,7 @@ const PART_TIMEOUT_MS = 3000
 export interface OperatorOptions {
   serving: Serving
   joined: Cluster | undefined
-  /** Of the recordings: configured, or the demo. */
+  /** Where the recordings are: as configured, or the demo library. */
   location: StorageLocation
   version: string
   isWalked: () => boolean

@@ -26,7 +26,7 @@ const FLUSH_TIMEOUT_MS = 1000
 interface OutputState {
   isClosed: boolean
   dropped: number
-  /** Of the dropped ones, those that listeners know. */
+  /** The number of dropped lines that listeners were notified of. */
   reported: number
   retry: NodeJS.Timeout | undefined
 }

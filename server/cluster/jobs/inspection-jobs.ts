@@ -24,7 +24,7 @@ export interface InspectionPauses {
   resultsMs: number
   /** The same while none are: only requests. */
   requestsMs: number
-  /** After an error of the database. */
+  /** Pause after an error of the database. */
   retryMs: number
   /** After which a job without a result is added again: the database may have lost it. */
   repeatMs: number
@@ -48,7 +48,7 @@ const RESULTS_PER_TURN = 200
 const REQUESTS_PER_TURN = 100
 const REQUESTED = 1
 
-/** Of the scanning node. */
+/** The part of the scanning node: adds jobs, and collects results. */
 export class InspectionJobs {
   readonly #options: InspectionJobsOptions
   readonly #pauses: InspectionPauses

@@ -21,7 +21,7 @@ export interface JobRunnerOptions {
 export interface JobPauses {
   /** Between polls of an empty queue. */
   pollMs: number
-  /** After an error of the database. */
+  /** Pause after an error of the database. */
   retryMs: number
   /** How often running jobs are extended; well below the limit of the queue. */
   extendMs: number

@@ -14,7 +14,7 @@ export interface JobFigures {
   finished: number
 }
 
-/** Of an installation without decoders. */
+/** The figures of an installation without decoders. */
 export const NO_JOBS: JobFigures = { running: 0, waiting: 0, finished: 0 }
 
 export interface DecoderPool<Job> {

@@ -51,7 +51,7 @@ const RETRY_MS = 60 * 60 * 1000
 
 export class SheetRenderer {
   readonly #decoder: Decoder
-  /** By identity, split point and height. */
+  /** Decoded tiles; the key has identity, split point and height. */
   readonly #tiles = new LRUCache<string, Tile>({
     maxSize: MAX_TILE_BYTES,
     sizeCalculation: (tile) =>

@@ -28,7 +28,7 @@ export interface StoryboardsOptions extends Omit<CachedSheetsOptions, 'cache'> {
 
 /** The sheets of about 1,500 recordings of some hours. */
 const MAX_CACHE_BYTES = 1024 * 1024 * 1024
-/** Of one sheet. What was decoded until then shortens the next attempt. */
+/** Time limit for one sheet. The next attempt uses the tiles that were decoded until then. */
 const RENDER_TIMEOUT_MS = 20_000
 /** Sheets that no request sends now, and how long they are used: some of them may change. */
 const MAX_IDLE_BYTES = 4 * 1024 * 1024

@@ -84,7 +84,7 @@ function seconds([hours = '0', minutes, whole, fraction = '']: (string | undefin
   return Number(hours) * 3600 + Number(minutes) * 60 + Number(whole) + milliseconds / 1000
 }
 
-/** Without tags, and with the characters of entities: each once. */
+/** Removes tags, then replaces each entity once: `&amp;lt;` becomes `&lt;`, not `<`. */
 function plainText(payload: string): string {
   return payload
     .replaceAll(TAG, '')

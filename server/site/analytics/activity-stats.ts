@@ -54,7 +54,7 @@ export function readActivityStats(path: string, span: StatsSpan): ActivityStats 
   }))
 }
 
-/** As `readActivityStats`: the 20 most played sessions alone. */
+/** Only the 20 most played sessions of `readActivityStats`. */
 export function readTopSessions(path: string, span: StatsSpan): TopSessions {
   if (!existsSync(path)) return []
   return readCounts(path, rangeOf(span), (select, { topSessions }) => select(topSessions))

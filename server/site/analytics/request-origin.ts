@@ -1,7 +1,7 @@
 // Decides whether a page of another site sent a request, as browsers report it.
 import type { FastifyRequest } from 'fastify'
 
-/** Where a request came from, and where it went to. */
+/** The parts of a request that show its origin and its target. */
 type OriginRequest = Pick<FastifyRequest, 'headers' | 'host' | 'protocol'>
 
 /**

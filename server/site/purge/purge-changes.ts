@@ -108,7 +108,8 @@ export class ChangedTags {
   }
 
   #tagsOf(session: SessionReference, isGrowing: boolean): string[] {
-    // A whole streamer: it was hidden, or shown again, when no cache has it.
+    // A change of a whole streamer: `next` purges the pages of one that was hidden, and of one
+    // that is shown again no cache has a page.
     if (session.sessionId === '') return []
     const tag = sessionTag(session)
     const wasGrowing = this.#growing.delete(tag)

@@ -220,7 +220,7 @@ export class SharedArtifacts {
     this.#startWrites()
   }
 
-  /** After the others that wait. */
+  /** Adds a failed write again, after the others that wait. */
   #repeat(name: string, artifact: WaitingArtifact, error: unknown): void {
     const refusals = artifact.refusals + (isAppError(error, 'busy') ? 0 : 1)
     if (refusals === MAX_REFUSALS) {

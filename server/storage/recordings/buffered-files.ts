@@ -13,7 +13,7 @@ export interface BufferLimits {
 export class BufferedFiles {
   readonly #maxFileBytes: number
   #freeBytes: number
-  /** Of the last file, for the next one: readers copy what they keep. */
+  /** The buffer of the last file is used for the next one: readers copy what they store. */
   #spare: Buffer | undefined
 
   constructor({ maxFileBytes, maxTotalBytes }: BufferLimits) {

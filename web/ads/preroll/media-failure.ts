@@ -43,7 +43,7 @@ async function isMissing(url: string, signal: AbortSignal): Promise<boolean> {
   } catch {
     return false
   } finally {
-    // Only the headers were wanted.
+    // Only the status is needed, not the body.
     answered.abort()
   }
 }

@@ -35,7 +35,7 @@ export function runPreroll(
     const removed = new AbortController()
     const overlay = createOverlay(ad)
     const { root, video } = overlay
-    /** As the video was when the overlay was removed. */
+    /** State of the ad when the overlay was removed. */
     let last: MacroValues | undefined
     const tracking = createTracking(ad, (url, values) => {
       const playing = last ?? playMacros(video)

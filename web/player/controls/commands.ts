@@ -63,7 +63,7 @@ export function jumpToLive(playback: Playback): void {
   play(playback.video)
 }
 
-/** Also for a later source of the element. */
+/** Sets the speed, also for sources that the element gets later. */
 export function setRate(video: HTMLVideoElement, rate: number): void {
   video.defaultPlaybackRate = rate
   video.playbackRate = rate
@@ -85,7 +85,7 @@ export function play(video: HTMLVideoElement): void {
 }
 
 function toggleFullscreen(video: HTMLVideoElement): void {
-  // Not on iPhones, nor in a frame that forbids it.
+  // iPhones have no fullscreen of pages, and an embedding page may forbid it.
   if (!document.fullscreenEnabled) return
   const change = document.fullscreenElement ? document.exitFullscreen() : video.requestFullscreen()
   void change.catch(() => undefined)

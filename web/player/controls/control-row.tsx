@@ -17,7 +17,7 @@ import { SpeedMenu } from './speed-menu.tsx'
 interface ControlRowProps {
   playback: Playback
   neighbours: Neighbours
-  /** After Speed. */
+  /** Menus after Speed. */
   menus: ReactNode
   isTheatre: boolean
   /** Tooltips name the keys. */

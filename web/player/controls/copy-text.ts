@@ -6,7 +6,7 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    // Not on http, except on the visitor's own machine.
+    // On http, browsers have no clipboard, except for the visitor's own machine.
     return copySelection(text)
   }
 }

@@ -80,7 +80,7 @@ export function playWithHls(
     })
     created.on(Events.FRAG_BUFFERED, () => recovery.progressed())
     reportLoads(created, report)
-    // Also when hls.js itself resets the decoder.
+    // This also happens when hls.js resets the decoder by itself.
     created.on(Events.MEDIA_ATTACHED, playback.resume)
     created.loadSource(playlist.url)
     created.attachMedia(media ?? video)
@@ -148,7 +148,7 @@ function createGapMarker(): (fragment: Fragment | undefined) => void {
     if (!fragment) return
     if (suspects.has(fragment.sn)) {
       fragment.gap = true
-      // Without the tag hls.js loads it anyway.
+      // Without this tag, hls.js loads the segment although it is a gap.
       fragment.tagList.push(['GAP'])
     }
     suspects.add(fragment.sn)

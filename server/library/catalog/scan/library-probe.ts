@@ -33,7 +33,7 @@ export class LibraryProbe {
     this.#options = options
   }
 
-  /** As of the last half minute; false before the first result. */
+  /** The result is at most half a minute old; false before the first one. */
   get isUsable(): boolean {
     void this.#refresh()
     this.#refuseOddlyEmpty()

@@ -42,7 +42,7 @@ export interface ScannerOptions {
 export interface ScanPauses {
   /** After the library could not be read. */
   libraryRetryMs: number
-  /** After the catalog could not be written. */
+  /** Pause after a failed write to the catalog. */
   catalogRetryMs: number
   /** Between full scans of a small library whose changes cannot be watched. */
   smallPollMs: number

@@ -24,7 +24,7 @@ interface Placement {
 export interface PromoPaths {
   frame(this: void, place: Placement): string
   click(this: void, place: Placement): string
-  /** Of a playback event: `impression`, `start`, … */
+  /** The path that counts a playback event: `impression`, `start`, … */
   event(this: void, event: string, place: Placement): string
   media(this: void, creative: string): string
 }

@@ -217,7 +217,7 @@ export class Bucket {
       : new AppError('gone', 'the recording was replaced while it was read')
   }
 
-  /** With the retries of the SDK. */
+  /** A GET by the SDK, which repeats it after some failures. */
   async #getBySdk(input: GetObjectCommandInput, abortSignal: AbortSignal): Promise<ObjectResponse> {
     const found = await this.#client.send(new GetObjectCommand(input), { abortSignal })
     if (!isReadable(found.Body)) throw new AppError('failed', 'the store returned no body')

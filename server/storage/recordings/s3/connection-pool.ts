@@ -9,7 +9,7 @@ export interface PoolOptions {
 
 export class ConnectionPool {
   readonly #options: PoolOptions
-  /** By address; the last one was used last. */
+  /** Idle connections by address, the most recently used one last. */
   readonly #idle = new Map<string, StoreConnection[]>()
   #openCount = 0
 

@@ -4,7 +4,7 @@ import type { ObjectBody, ObjectResponse } from './object-body.ts'
 import type { StoreConnection } from './store-connection.ts'
 
 export interface GetRequest {
-  /** With the query. */
+  /** Path and query. */
   path: string
   headers: Record<string, string>
 }

@@ -10,7 +10,7 @@ import type { Bucket } from './bucket.ts'
 const PAUSE_PER_PAGE_MS = 1000
 const MIN_PAUSE_MS = 3000
 const MAX_PAUSE_MS = 3_600_000
-/** After a call that failed, with the retries of the SDK. */
+/** Pauses after a listing that also failed in the retries of the SDK. */
 const RETRY = { firstMs: 1000, maxMs: 30_000 }
 const DIGEST_BYTES = 6
 const DIGEST_LIMIT = 2 ** (8 * DIGEST_BYTES)

@@ -160,7 +160,7 @@ function withSilence(
   return [...before, run, ...fill(endTicks(run) / run.timescale, endSeconds)]
 }
 
-/** None for a gap that players skip by themselves. */
+/** No silence for a gap that players skip by themselves. */
 function silenceIfLong(
   silence: Silence & { timescale: number },
   fromSeconds: number,

@@ -55,7 +55,7 @@ export class GrowingIdentities {
   readonly #storage: Storage
   readonly #records: GrowthRecords
   readonly #onWriteError: (error: unknown) => void
-  /** Of recordings that could not be recorded. */
+  /** Identities of recordings for which no growth record could be written. */
   readonly #unrecorded = new LRUCache<string, Unrecorded>({ max: MAX_UNRECORDED })
 
   constructor(storage: Storage, records: GrowthRecords, onWriteError: (error: unknown) => void) {

@@ -323,7 +323,7 @@ function isLater(record: GrowthRecord, other: GrowthRecord | undefined): boolean
   return isSame && endOf(record.tail) > endOf(other.tail)
 }
 
-/** Those of versions before 0.3. Corrupt ones count as missing. */
+/** Parses records in the format before 0.3. A corrupt record counts as missing. */
 function parseEarlier(bytes: Uint8Array): SessionGrowth {
   return bytes.length > MAX_FILE_BYTES ? undefined : parseRecords(bytes)
 }

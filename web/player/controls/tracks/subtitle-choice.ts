@@ -54,7 +54,7 @@ export function rememberSubtitles(video: HTMLVideoElement): () => void {
   }
   return () => {
     left.abort()
-    // Else Chromium shows some of the next session, in any language.
+    // Otherwise Chromium shows subtitles of the next session, in any language.
     showSubtitles(video, -1)
   }
 }
