@@ -16,7 +16,6 @@ const LONGEST = [
   'test/hls-http',
   'test/corrupt-recordings',
   'test/media-bombs',
-  'test/bench-disk-smoke',
   'test/object-storage',
   'test/cluster-failures',
   'test/cluster-equality',

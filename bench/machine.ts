@@ -7,15 +7,15 @@ import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
 const TICKS_PER_SECOND = 100
 
 /** The header lines of a table, so that figures can be compared later. */
-export function describeMachine(programs: string[]): string[] {
+export function describeMachine(): string[] {
   const memory = (totalmem() / 2 ** 30).toFixed(0)
-  const versions = programs.map(readVersion).filter((version) => version !== '')
+  const versions = ['nginx', 'wrk', 'openssl'].filter(hasProgram).map(readVersion)
+  const model = cpus()[0]?.model ?? 'unknown processor'
   return [
-    [
-      `${new Date().toISOString().slice(0, 16)}Z, ${availableParallelism()} ×`,
-      `${cpus()[0]?.model ?? 'unknown processor'}, ${memory} GiB, Linux ${release()}`,
-    ].join(' '),
-    [`Node ${process.versions.node}`, ...versions].join(', '),
+    `${new Date().toISOString().slice(0, 16)}Z, ${availableParallelism()} × ${model}`,
+    [`${memory} GiB`, `Linux ${release()}`, `Node ${process.versions.node}`, ...versions].join(
+      ', ',
+    ),
   ]
 }
 
@@ -81,4 +81,23 @@ export function readBusySeconds(): number {
     .slice(1)
     .map(Number)
   return (user + nice + system + irq + softirq + steal) / TICKS_PER_SECOND
+}
+
+/**
+ * Starts to measure. The returned function returns the share of processor time that neither this
+ * process nor its children used.
+ */
+export function watchOthers(): () => number {
+  const readClocks = () => ({
+    own: readProcessSeconds(process.pid) + readEndedChildrenSeconds(),
+    busy: readBusySeconds(),
+    wallMs: performance.now(),
+  })
+  const before = readClocks()
+  return () => {
+    const after = readClocks()
+    const others = after.busy - before.busy - (after.own - before.own)
+    const wall = (after.wallMs - before.wallMs) / 1000
+    return Math.max(0, others) / (wall * availableParallelism())
+  }
 }

@@ -1,53 +1,52 @@
-// `npm run bench`: the benchmarks that are named, one after another.
-import { benchCatalog } from './library/catalog.ts'
-import { benchCold } from './recordings/cold.ts'
-import { benchCluster } from './cluster/cluster.ts'
-import { benchClusterIndexing } from './cluster/indexing.ts'
-import { benchClusterLibrary } from './cluster/library.ts'
-import { benchClusterOutage } from './cluster/outage.ts'
-import { benchClusterUpgrade } from './cluster/upgrade.ts'
-import { benchConnections } from './endurance/connections.ts'
+// `npm run bench`: the benchmarks that are named, one after another. Prints what each returns, and
+// fails where one has found a fault.
+import { ensureBuilt } from '../scripts/prepare.mjs'
+import { benchCatalog } from './catalog.ts'
+import { benchClusterLibrary } from './cluster-library.ts'
+import { benchCluster } from './cluster.ts'
+import { benchCold } from './cold.ts'
 import { benchKills } from './endurance/kills.ts'
-import { benchSoak } from './endurance/soak.ts'
-import { benchFuzz } from './endurance/fuzz.ts'
-import { benchIndex } from './recordings/index.ts'
-import { benchMemory } from './endurance/memory.ts'
+import { runScenario } from './endurance/run-scenario.ts'
+import { SCENARIOS } from './endurance/scenarios.ts'
+import { Bench } from './harness.ts'
+import { benchIndex } from './index.ts'
+import { describeMachine } from './machine.ts'
 import { readBenchOptions } from './options.ts'
-import type { BenchName, BenchOptions } from './options.ts'
-import { benchScan } from './library/scan.ts'
 import { benchPage } from './page.ts'
-import { benchSizing } from './sizing/sizing.ts'
-import { benchReleases } from './segments/releases.ts'
-import { benchSegments } from './segments/segments.ts'
-import { benchStoryboard } from './recordings/storyboard.ts'
-import { benchThumbnails } from './recordings/thumbnails.ts'
+import { benchReleases } from './releases.ts'
+import { benchSegments } from './segments.ts'
 
-const benchmarks: Record<BenchName, (options: BenchOptions) => Promise<void>> = {
+const SHOWN_FAULTS = 10
+
+/** Each returns the lines of its tables. */
+const benchmarks = {
   segments: benchSegments,
-  fuzz: benchFuzz,
   index: benchIndex,
-  catalog: benchCatalog,
-  scan: benchScan,
   cold: benchCold,
-  thumbnails: benchThumbnails,
-  storyboard: benchStoryboard,
-  memory: benchMemory,
-  connections: benchConnections,
-  kills: benchKills,
-  soak: benchSoak,
+  catalog: benchCatalog,
+  'page-plays': benchPage,
   cluster: benchCluster,
   'cluster-library': benchClusterLibrary,
-  'cluster-indexing': benchClusterIndexing,
-  'cluster-outage': benchClusterOutage,
-  'cluster-upgrade': benchClusterUpgrade,
   releases: benchReleases,
-  sizing: benchSizing,
-  'page-lists': (options) => benchPage('page-lists', options),
-  'page-plays': (options) => benchPage('page-plays', options),
-  'page-away': (options) => benchPage('page-away', options),
-  'page-hours': (options) => benchPage('page-hours', options),
-  'page-lighthouse': (options) => benchPage('page-lighthouse', options),
-}
+  viewers: async (bench: Bench) => runScenario(bench, SCENARIOS.viewers),
+  clients: async (bench: Bench) => runScenario(bench, SCENARIOS.clients),
+  outage: async (bench: Bench) => runScenario(bench, SCENARIOS.outage),
+  upgrade: async (bench: Bench) => runScenario(bench, SCENARIOS.upgrade),
+  kills: benchKills,
+} as const satisfies Record<string, (bench: Bench) => Promise<string[]>>
 
-const options = readBenchOptions(process.argv.slice(2))
-for (const name of options.names) await benchmarks[name](options)
+type BenchName = keyof typeof benchmarks
+const isBench = (name: string): name is BenchName => name in benchmarks
+
+const { names, options } = readBenchOptions(
+  process.argv.slice(2),
+  Object.keys(benchmarks).filter(isBench),
+)
+await ensureBuilt()
+for (const name of names) {
+  await using bench = new Bench(options)
+  const lines = await benchmarks[name](bench)
+  for (const line of [`## ${name}`, '', ...describeMachine(), '', ...lines, '']) console.log(line)
+  if (bench.faults.length === 0) continue
+  throw new Error(bench.faults.slice(0, SHOWN_FAULTS).join('\n'))
+}

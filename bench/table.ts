@@ -11,11 +11,12 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(values.length * share) - 1)] ?? NaN
 }
 
-/** Lines of a table; the first row is its header. Columns but the first are right-aligned. */
-export function formatTable(rows: string[][]): string[] {
-  const [head = []] = rows
+/** Lines of a table and an empty one. Columns but the first are right-aligned. */
+export function formatTable(head: string[], ...body: string[][]): string[] {
+  if (body.length === 0) return []
+  const rows = [head, ...body]
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const lines = rows.map((row) => {
+  const [first = '', ...others] = rows.map((row) => {
     const cells = widths.map((width, column) => {
       const cell = row[column] ?? ''
       return column === 0 ? cell.padEnd(width) : cell.padStart(width)
@@ -25,5 +26,5 @@ export function formatTable(rows: string[][]): string[] {
   const rule = widths.map((width, column) =>
     column === 0 ? '-'.repeat(width) : `${'-'.repeat(Math.max(1, width - 1))}:`,
   )
-  return [lines[0] ?? '', `| ${rule.join(' | ')} |`, ...lines.slice(1)]
+  return [first, `| ${rule.join(' | ')} |`, ...others, '']
 }

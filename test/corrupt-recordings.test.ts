@@ -9,7 +9,7 @@ import { exerciseRecording } from './support/verify/exercise-recording.ts'
 
 const FOLDER = path.resolve(import.meta.dirname, 'fixtures/media')
 const names = readdirSync(FOLDER).filter((name) => !name.endsWith('.md'))
-/** Copies of one file; `npm run bench -- fuzz` makes far more. */
+/** Copies of one file. */
 const COPIES = 100
 /** Copies of large files are truncated to this, so that many can be tested. */
 const MAX_BYTES = 1024 * 1024

@@ -7,7 +7,7 @@ import { watchCpu } from './support/cpu-time.ts'
 import { exerciseRecording } from './support/verify/exercise-recording.ts'
 import { fixturePath } from './support/temp-library.ts'
 
-/** The same values on every run: `npm run bench -- fuzz` tries new ones. */
+/** The same values on every run. */
 const RUNS = 250
 const SEED = 86
 /** Of processor time, far above what any recording takes. */

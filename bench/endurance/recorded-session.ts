@@ -1,16 +1,19 @@
-// A growing recording that is watched: what was listed has to stay, with the same bytes.
+// A growing recording that is watched: what was listed has to stay, with the same bytes. Its server
+// takes it for growing until `end`, however slow the machine is.
 import { createHash } from 'node:crypto'
 import { appendFileSync, mkdirSync, utimesSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { playlistApiPath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
+import { settleSeconds } from '../../test/support/growing-file.ts'
 import { fetchBytes, fetchPlaylist } from '../../test/support/servers/hls-client.ts'
 import type { ListedPlaylist } from '../../test/support/servers/hls-client.ts'
 import { RECORDED_AT } from '../../test/support/temp-library.ts'
 
 const POLL_MS = 50
-const ENDED_WITHIN_MS = 60_000
+/** Of the server. */
+export const GROWING = { AFTERCAST_LIBRARY_SETTLE_SECONDS: String(settleSeconds) }
 
 export interface RecordedSessionOptions {
   library: string
@@ -54,11 +57,11 @@ export class RecordedSession {
 
   /** Notes what is listed; returns what contradicts what was listed before. */
   async watch(url: string, signal?: AbortSignal): Promise<string[]> {
-    const playlist = await fetchPlaylist(url + this.#playlistPath, fetch).catch(
+    // Before anything of it can be listed, requests fail.
+    const request = this.#urls.length === 0 ? fetch : undefined
+    const playlist = await fetchPlaylist(url + this.#playlistPath, request).catch(
       (error: unknown) => {
-        // Nothing of it can be listed yet.
-        if (this.#urls.length === 0) return undefined
-        throw error
+        if (this.#urls.length > 0) throw error
       },
     )
     return playlist === undefined ? [] : this.#compare(url, playlist, signal)
@@ -67,7 +70,11 @@ export class RecordedSession {
   /** Settles the recording, and compares the list with its duration. */
   async end(url: string): Promise<string[]> {
     utimesSync(this.#file, RECORDED_AT, RECORDED_AT)
-    const playlist = await waitForEnd(url + this.#playlistPath)
+    let playlist = await fetchPlaylist(url + this.#playlistPath)
+    while (!playlist.isEnded) {
+      await sleep(POLL_MS)
+      playlist = await fetchPlaylist(url + this.#playlistPath)
+    }
     const { seconds } = this.#options
     const listed = playlist.segments.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0)
     if (Math.abs(listed - seconds) > 1) return [`${listed} of ${seconds} seconds are listed`]
@@ -85,7 +92,10 @@ export class RecordedSession {
     if (this.#urls.some((known, at) => listed[at] !== known)) faults.push('a segment has gone')
     if (new Set(listed).size !== listed.length) faults.push('a segment is listed twice')
     this.#urls = listed
-    for (const name of sample(listed)) {
+    // The first and the last, and one of the others.
+    const any = listed[Math.floor(Math.random() * listed.length)]
+    for (const name of new Set([listed[0], any, listed.at(-1)])) {
+      if (name === undefined) continue
       const bytes = await fetchBytes(url + name)
       signal?.throwIfAborted()
       const hash = createHash('sha256').update(bytes).digest('hex')
@@ -93,20 +103,5 @@ export class RecordedSession {
       this.#hashes.set(name, hash)
     }
     return faults
-  }
-}
-
-/** The first and the last, and one of the others. */
-function sample(names: readonly string[]): string[] {
-  const any = names[Math.floor(Math.random() * names.length)]
-  return [...new Set([names[0], any, names.at(-1)])].filter((name) => name !== undefined)
-}
-
-async function waitForEnd(url: string): Promise<ListedPlaylist> {
-  const untilMs = performance.now() + ENDED_WITHIN_MS
-  for (;;) {
-    const playlist = await fetchPlaylist(url)
-    if (playlist.isEnded || performance.now() > untilMs) return playlist
-    await sleep(POLL_MS)
   }
 }

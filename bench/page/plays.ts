@@ -1,90 +1,73 @@
-// The time to the first frame after a click on 'Play', a visit, and a seek.
+// The process of `npm run bench -- page-plays`: the time to the first frame after a click on
+// 'Play', a visit, and a seek.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { ensureBuilt } from '../../scripts/prepare.mjs'
-import { playerPagePath, playlistApiPath, sessionsPagePath } from '../../shared/paths.ts'
+import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
-import type { BenchOptions } from '../options.ts'
-import { openBareBrowser } from './bare-browser.ts'
-import type { BareBrowser, BareTab } from './bare-browser.ts'
-import { noteMarks } from './first-frame.ts'
-import { ensureRecordings, LONG_SESSIONS, PLAYED } from './library.ts'
-import { printRows } from './result.ts'
-import { indexLibrary, serveLibrary } from './site.ts'
+import { DAY } from '../media.ts'
+import type { PagePlan, PageRow } from '../page.ts'
+import { openBrowser } from './browser.ts'
+import type { Browser, Tab } from './browser.ts'
 
-/** Times that each thing is done. */
-const RUNS = 20
-const SMOKE_RUNS = 1
 /** How long a pointer moves from the corner to a button, and hovers before the click. */
 const TRAVEL_MS = 300
 const HOVER_MS = 150
 /** Interval of pointer moves. */
 const MOVE_MS = 15
-/** A page and its player are idle by then. */
+/** A page and its player, or a new tab, are idle by then. */
 const SETTLE_MS = 2500
-const HOUR: SessionReference = { ...PLAYED, sessionId: 'hour' }
+const BETWEEN_SEEKS_MS = 500
+const HOUR: SessionReference = { ...DAY, sessionId: 'hour' }
 
-const place = z.tuple([z.number(), z.number()])
-const marks = z.object({ clickedMs: z.number().optional(), firstFrameMs: z.number() })
+/** Milliseconds since the navigation that made the document. */
+interface Marks {
+  clickedMs: number | undefined
+  firstFrameMs: number | undefined
+}
 
-export async function benchPlays(options: BenchOptions): Promise<void> {
-  const runs = options.isSmoke ? SMOKE_RUNS : RUNS
-  await ensureBuilt()
-  const library = await ensureRecordings(options)
-  indexLibrary(library)
-  const server = await serveLibrary(library)
-  const browser = await openBareBrowser(options)
-  try {
-    const warm = await fetch(server.url + playlistApiPath(HOUR))
-    if (!warm.ok) throw new Error(`the recording cannot be played: ${await warm.text()}`)
-    const repeat = async (play: (at: number) => Promise<number>): Promise<number[]> => {
-      const values: number[] = []
-      for (let at = 0; at < runs; at += 1) values.push(await play(at))
-      return values
-    }
-    const settleMs = options.isSmoke ? 0 : SETTLE_MS
-    const site = { browser, url: server.url, settleMs }
-    const seconds = options.mediaSeconds
-    printRows([
-      {
-        name: 'click on Play to first frame',
-        values: await repeat(() => clickPlay(site, HOUR, HOVER_MS)),
-        target: '110 / 160',
-      },
-      {
-        name: 'the same, pressed without resting on it',
-        values: await repeat(() => clickPlay(site, HOUR, 0)),
-        target: '110 / 160',
-      },
-      {
-        name: 'click on Play, ten times as long, never opened',
-        values: await repeat((at) =>
-          clickPlay(site, { ...PLAYED, sessionId: `long-${(at % LONG_SESSIONS) + 1}` }, HOVER_MS),
-        ),
-        target: '300',
-      },
-      {
-        name: 'visit of a player page to first frame',
-        values: await repeat(() => visit(site)),
-        target: '250',
-      },
-      {
-        name: 'seek to an unbuffered position to first frame',
-        values: await seekAround(site, runs, seconds),
-        target: '120',
-      },
-    ])
-  } finally {
-    await browser.close()
-    await server.stop()
+declare global {
+  interface Window {
+    marks: Marks
   }
 }
 
-interface Site {
-  browser: BareBrowser
-  url: string
+const place = z.tuple([z.number(), z.number()])
+const seenMarks = z.object({ clickedMs: z.number().optional(), firstFrameMs: z.number() })
+
+// bench/page.ts is the only caller and shares the type.
+await measure(JSON.parse(process.argv[2] ?? '') as PagePlan)
+
+interface Site extends PagePlan {
+  browser: Browser
   /** How long a tab is left alone before anything in it is measured. */
   settleMs: number
+}
+
+async function measure(plan: PagePlan): Promise<void> {
+  const settleMs = plan.isSmoke ? 0 : SETTLE_MS
+  const site: Site = { ...plan, settleMs, browser: await openBrowser(plan.chromium, settleMs) }
+  const rows: PageRow[] = []
+  const add = async (name: string, target: string, run: (at: number) => Promise<number>) => {
+    const values: number[] = []
+    for (let at = 1; at <= plan.runs; at += 1) values.push(await run(at))
+    rows.push({ name, values, target })
+  }
+  try {
+    await add('click on Play to first frame', '110 / 160', () => clickPlay(site, HOUR, HOVER_MS))
+    await add('the same, pressed without resting on it', '110 / 160', () =>
+      clickPlay(site, HOUR, 0),
+    )
+    await add('click on Play, ten times as long, never opened', '300', (at) =>
+      clickPlay(site, { ...DAY, sessionId: `long-${at}` }, HOVER_MS),
+    )
+    await add('visit of a player page to first frame', '250', () => visit(site))
+    const values = await seekAround(site)
+    rows.push({ name: 'seek to an unbuffered position to first frame', values, target: '120' })
+    process.send?.(rows)
+  } finally {
+    await site.browser.close()
+  }
+  process.disconnect()
 }
 
 /** Milliseconds. */
@@ -109,6 +92,28 @@ async function clickPlay(
   })
 }
 
+/** Runs in a document before all else: notes the click, and the first frame of a video. */
+function noteMarks(): void {
+  const marks: Marks = { clickedMs: undefined, firstFrameMs: undefined }
+  window.marks = marks
+  // The time of the event includes the browser's delay before it dispatches the event.
+  const note = (event: Event): void => void (marks.clickedMs ??= event.timeStamp)
+  addEventListener('click', note, { capture: true })
+  const watcher = new MutationObserver(() => {
+    const video = document.querySelector('video')
+    if (!video) return
+    watcher.disconnect()
+    video.requestVideoFrameCallback(() => (marks.firstFrameMs = performance.now()))
+  })
+  watcher.observe(document, { childList: true, subtree: true })
+}
+
+/** Waits for the first frame. */
+async function readMarks(tab: Tab) {
+  const marks = 'window.marks?.firstFrameMs === undefined ? null : window.marks'
+  return seenMarks.parse(await tab.waitFor(marks))
+}
+
 /** Runs in the page: where to press a button. */
 function toMiddle(selector: string): number[] {
   const button = document.querySelector(selector)
@@ -119,7 +124,7 @@ function toMiddle(selector: string): number[] {
 }
 
 /** Moves like a hand: over all elements in between. */
-async function moveTo(tab: BareTab, x: number, y: number): Promise<void> {
+async function moveTo(tab: Tab, x: number, y: number): Promise<void> {
   const moves = TRAVEL_MS / MOVE_MS
   for (let move = 1; move <= moves; move += 1) {
     await tab.movePointer((x * move) / moves, (y * move) / moves)
@@ -134,30 +139,24 @@ async function visit(site: Site): Promise<number> {
   })
 }
 
-async function openPlayer(tab: BareTab, { url, settleMs }: Site): Promise<void> {
+async function openPlayer(tab: Tab, { url, settleMs }: Site): Promise<void> {
   await tab.runFirst(noteMarks)
   await tab.open(url + playerPagePath(HOUR))
   // Nothing reads from the tab before.
   await sleep(settleMs)
 }
 
-async function readMarks(tab: BareTab) {
-  return marks.parse(
-    await tab.waitFor('window.marks?.firstFrameMs === undefined ? null : window.marks'),
-  )
-}
-
 /** Each seek is far from all loaded positions. */
-async function seekAround(site: Site, runs: number, seconds: number) {
+async function seekAround(site: Site): Promise<number[]> {
   return site.browser.inNewTab(async (tab) => {
     await openPlayer(tab, site)
     await readMarks(tab)
     const values: number[] = []
-    for (let at = 0; at < runs; at += 1) {
+    for (let at = 1; at <= site.runs; at += 1) {
       // Evenly scattered: multiples of the golden ratio are never close to each other.
-      const share = ((at + 1) * 0.618_034) % 1
-      values.push(z.number().parse(await tab.call(seek, share * (seconds - 10))))
-      await sleep(500)
+      const share = (at * 0.618_034) % 1
+      values.push(z.number().parse(await tab.call(seek, share * (site.mediaSeconds - 10))))
+      await sleep(site.isSmoke ? 0 : BETWEEN_SEEKS_MS)
     }
     return values
   })
@@ -176,6 +175,5 @@ async function seek(toSeconds: number): Promise<number> {
     }
     video.requestVideoFrameCallback(lookup)
     video.currentTime = toSeconds
-    setTimeout(() => reject(new Error(`no frame at ${toSeconds} s`)), 30_000)
   })
 }

@@ -116,7 +116,7 @@ export async function fetchBytes(url: string): Promise<Buffer> {
 }
 
 /** Like a player, repeats a request that a busy server refuses with 503. */
-async function fetchAvailable(url: string): Promise<Response> {
+export async function fetchAvailable(url: string): Promise<Response> {
   const untilMs = performance.now() + patienceMs
   for (;;) {
     const response = await fetch(url)

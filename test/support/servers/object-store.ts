@@ -39,8 +39,6 @@ export function awsEnvironment(store: ObjectStore): Record<string, string> {
 export interface StartedObjectStore extends ObjectStore {
   /** Of the process that listens, for SIGSTOP and SIGKILL. */
   gatewayPid: number
-  /** Of all processes. */
-  pids: number[]
   /** Kills the processes and removes their folder. */
   stop(): Promise<void>
 }
@@ -96,7 +94,6 @@ export async function startObjectStore(): Promise<StartedObjectStore> {
       region: 'us-east-1',
       ...user,
       gatewayPid: gateway.pid ?? NaN,
-      pids: started.flatMap(({ pid }) => pid ?? []),
       stop: () => guard.end(),
     }
   } catch (cause) {

@@ -1,0 +1,98 @@
+// nginx with servers of several configurations, each on a port of its own, in the same workers.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { findFreePort } from '../test/support/servers/free-port.ts'
+import type { Bench } from './harness.ts'
+
+export interface StartedNginx<Form extends string> {
+  pid: number
+  origins: Record<Form, string>
+}
+
+/** How nginx sends segments from files. */
+export const FILE_FORMS = {
+  // Debian's /etc/nginx/nginx.conf.
+  default: 'sendfile on; tcp_nopush on;',
+  // Reads of 256 KiB stay in the second cache between read and send, which on loopback beats
+  // sendfile.
+  tuned: 'sendfile off; tcp_nopush off; output_buffers 2 256k;',
+}
+
+interface NginxOptions<Form extends string> {
+  /** Directives of each server. */
+  servers: Record<Form, string>
+  /** Directives that all servers share. */
+  shared: readonly string[]
+  /** One is on the processor that ours is on. */
+  workers: number
+}
+
+/** Ends with the benchmark. */
+export async function startNginx<Form extends string>(
+  bench: Bench,
+  { servers, shared, workers }: NginxOptions<Form>,
+): Promise<StartedNginx<Form>> {
+  const folder = path.join(bench.scratch, `nginx-${workers}`)
+  mkdirSync(folder, { recursive: true })
+  const origins = { ...servers }
+  const parts: string[] = []
+  const forms = Object.keys(servers).filter((form): form is Form => form in servers)
+  for (const form of forms) {
+    const address = `127.0.0.1:${await findFreePort()}`
+    origins[form] = `http://${address}`
+    parts.push(`server { listen ${address}; ${servers[form]} }`)
+  }
+  const file = path.join(folder, 'nginx.conf')
+  writeFileSync(file, formatConfig([...shared, ...parts], { folder, workers }))
+  const words = ['nginx', '-p', folder, '-e', path.join(folder, 'error.log'), '-c', file]
+  const [command = '', ...args] = [...(workers === 1 ? bench.pin(0) : []), ...words]
+  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const exited = once(child, 'exit')
+  bench.defer(async () => {
+    child.kill('SIGTERM')
+    await exited
+  })
+  for (const form of forms) await waitUntilAnswering(origins[form], exited)
+  return { pid: child.pid ?? 0, origins }
+}
+
+function formatConfig(
+  parts: readonly string[],
+  { folder, workers }: { folder: string; workers: number },
+): string {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `${kind}_temp_path ${quote(path.join(folder, kind))};`,
+  )
+  return [
+    'daemon off;',
+    // Started as root, a worker would be `nobody`, which may not read the caller's files.
+    ...(process.getuid?.() === 0 ? ['user root;'] : []),
+    `worker_processes ${workers};`,
+    `pid ${quote(path.join(folder, 'nginx.pid'))};`,
+    'events { worker_connections 768; }',
+    // Ours writes no access log either.
+    'http { access_log off;',
+    ...temporary,
+    ...parts,
+    '}\n',
+  ].join('\n')
+}
+
+/** An argument of a directive. */
+export function quote(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+}
+
+/** Until it answers, or has ended. */
+async function waitUntilAnswering(origin: string, exited: Promise<unknown>): Promise<void> {
+  for (;;) {
+    const answer = await fetch(origin).catch(() => undefined)
+    await answer?.body?.cancel()
+    if (answer !== undefined) return
+    const isOver = await Promise.race([exited.then(() => true), pause(20, false)])
+    if (isOver) throw new Error('nginx did not start')
+  }
+}
