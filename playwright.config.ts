@@ -2,15 +2,14 @@
 // too.
 import { defineConfig } from '@playwright/test'
 import { shareCompileCache } from './scripts/compile-cache.mjs'
-import { findCeph } from './scripts/find/find-ceph.mjs'
-import { findHeadlessChromium } from './scripts/find/find-chromium.mjs'
-import { findPostgres } from './scripts/find/find-postgres.mjs'
-import { findVarnish } from './scripts/find/find-varnish.mjs'
+import { findHeadlessChromium, findProgram, findPrograms } from './scripts/programs.mjs'
 import { patienceMs } from './test/support/patience.ts'
 
 shareCompileCache()
 const executablePath = findHeadlessChromium()
-const hasCluster = [findCeph(), findPostgres(), findVarnish()].every((found) => found !== undefined)
+const hasCluster = [findPrograms('Ceph'), findProgram('PostgreSQL'), findProgram('Varnish')].every(
+  (found) => found !== undefined,
+)
 if (executablePath === undefined) {
   throw new Error(
     'The browser tests need Chromium: install it, or set AFTERCAST_CHROMIUM to its path.',

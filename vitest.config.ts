@@ -2,8 +2,7 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { shareCompileCache } from './scripts/compile-cache.mjs'
-import { findCeph } from './scripts/find/find-ceph.mjs'
-import { findPgBouncer, findPostgres } from './scripts/find/find-postgres.mjs'
+import { findProgram, findPrograms } from './scripts/programs.mjs'
 import { soon } from './test/support/patience.ts'
 
 shareCompileCache()
@@ -23,7 +22,7 @@ const LONGEST = [
 
 /** Files that need servers which this machine may lack; `npm test` names those. */
 const EXCLUDED = [
-  ...(findCeph() === undefined
+  ...(findPrograms('Ceph') === undefined
     ? [
         'server/storage/recordings/s3/s3-storage.test.ts',
         'server/storage/artifacts/artifact-stores.test.ts',
@@ -31,7 +30,7 @@ const EXCLUDED = [
         'test/cluster-{equality,failures}.test.ts',
       ]
     : []),
-  ...(findPostgres() === undefined || findPgBouncer() === undefined
+  ...(findProgram('PostgreSQL') === undefined || findProgram('PgBouncer') === undefined
     ? [
         'server/cluster/*/*.test.ts',
         'test/simulation/*.test.ts',

@@ -4,7 +4,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { linkSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { findChromium } from '../scripts/find/find-chromium.mjs'
+import { findProgram } from '../scripts/programs.mjs'
 import { playlistApiPath } from '../shared/paths.ts'
 import { fetchPlaylist } from '../test/support/servers/hls-client.ts'
 import { waitUntilListed } from './endurance/listing.ts'
@@ -35,7 +35,7 @@ const PROGRAM = path.resolve(import.meta.dirname, 'page/plays.ts')
 const RUNS = 20
 
 export async function benchPage(bench: Bench): Promise<string[]> {
-  const chromium = findChromium()
+  const chromium = findProgram('Chromium')
   if (chromium === undefined) return ['page-plays: there is no Chromium on this machine']
   const { isSmoke, mediaSeconds } = bench.options
   const runs = isSmoke ? 1 : RUNS

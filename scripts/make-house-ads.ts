@@ -12,7 +12,7 @@ import {
 import { Encoder, Muxer } from 'node-av/api'
 import { FFmpegError, Frame, Rational, SoftwareScaleContext } from 'node-av/lib'
 import { z } from 'zod'
-import { findChromium } from './find/find-chromium.mjs'
+import { findProgram } from './programs.mjs'
 import { formatBanner } from './house-banner.ts'
 import { banners, films, type Film } from './house-ads.ts'
 
@@ -28,7 +28,7 @@ await mkdir(folder, { recursive: true })
 for (const banner of banners) {
   await writeFile(path.join(folder, `${banner.id}.html`), formatBanner(banner))
 }
-const executablePath = findChromium()
+const executablePath = findProgram('Chromium')
 if (executablePath === undefined) throw new Error('The pre-rolls need Chromium.')
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 try {

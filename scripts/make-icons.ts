@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { chromium, type Page } from '@playwright/test'
-import { findChromium } from './find/find-chromium.mjs'
+import { findProgram } from './programs.mjs'
 import { formatIco } from './ico.ts'
 
 const root = path.dirname(import.meta.dirname)
@@ -26,7 +26,7 @@ const icons: Icon[] = [
   { file: 'icon-maskable-512.png', size: 512, shape: 'square', scale: 0.8 },
 ]
 
-const executablePath = findChromium()
+const executablePath = findProgram('Chromium')
 if (executablePath === undefined) throw new Error('The icons need Chromium.')
 const svg = await readFile(path.join(root, 'web/favicon.svg'), 'utf8')
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })

@@ -15,7 +15,7 @@ import {
 import { parseShape } from '../shared/shape.ts'
 import { findFreePort } from '../test/support/servers/free-port.ts'
 import { startServer } from '../test/support/servers/start-server.ts'
-import { findChromium } from './find/find-chromium.mjs'
+import { findProgram } from './programs.mjs'
 
 const sizes = [
   { width: 360, height: 780 },
@@ -26,7 +26,7 @@ const largestBytes = 150_000
 const capture = z.object({ data: z.base64() })
 const folder = path.join(path.dirname(import.meta.dirname), 'docs/screenshots')
 
-const executablePath = findChromium()
+const executablePath = findProgram('Chromium')
 if (executablePath === undefined) throw new Error('Screenshots need Chromium.')
 const data = await mkdtemp(path.join(tmpdir(), 'aftercast-screenshots-'))
 const listener = `127.0.0.1:${await findFreePort()}`

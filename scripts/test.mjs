@@ -3,18 +3,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { findApache } from './find/find-apache.mjs'
-import { findCaddy } from './find/find-caddy.mjs'
-import { findCCompiler } from './find/find-c-compiler.mjs'
-import { findCeph } from './find/find-ceph.mjs'
-import { findChromium, findHeadlessChromium } from './find/find-chromium.mjs'
-import { findFirefox } from './find/find-firefox.mjs'
-import { findNginx } from './find/find-nginx.mjs'
-import { findPgBouncer, findPostgres } from './find/find-postgres.mjs'
-import { findPromtool } from './find/find-promtool.mjs'
-import { findSystemdAnalyze } from './find/find-systemd-analyze.mjs'
-import { findVarnish } from './find/find-varnish.mjs'
-import { findWebKit } from './find/find-webkit.mjs'
 import {
   PrepareError,
   ensureBuilt,
@@ -24,6 +12,7 @@ import {
   root,
   run,
 } from './prepare.mjs'
+import { findHeadlessChromium, findProgram, packagesOf, programSets } from './programs.mjs'
 
 /**
  * @typedef {import('./test-report.ts').TestReport} TestReport
@@ -53,32 +42,8 @@ const steps = [
   { name: 'e2e', script: 'e2e', report: 'test-results/e2e.json' },
 ]
 
-/** Programs that a machine may lack, and their Debian packages. */
-const otherPrograms = [
-  { name: 'a C compiler', find: findCCompiler, packages: ['tcc'] },
-  { name: 'nginx', find: findNginx, packages: ['nginx-light'] },
-  { name: 'Apache', find: findApache, packages: ['apache2'] },
-  { name: 'Caddy', find: findCaddy, packages: ['caddy'] },
-  { name: 'Ceph', find: findCeph, packages: ['ceph-mon', 'ceph-osd', 'radosgw'] },
-  { name: 'Varnish', find: findVarnish, packages: ['varnish', 'varnish-modules'] },
-  { name: 'PostgreSQL', find: findPostgres, packages: ['postgresql'] },
-  { name: 'PgBouncer', find: findPgBouncer, packages: ['pgbouncer'] },
-  { name: 'promtool', find: findPromtool, packages: ['prometheus'] },
-  { name: 'systemd-analyze', find: findSystemdAnalyze, packages: ['systemd'] },
-  { name: 'Firefox', find: findFirefox, packages: ['firefox-esr'] },
-  {
-    name: 'WebKitGTK',
-    find: findWebKit,
-    packages: [
-      'webkit2gtk-driver',
-      'xvfb',
-      'gstreamer1.0-libav',
-      'gstreamer1.0-plugins-base',
-      'gstreamer1.0-plugins-good',
-      'gstreamer1.0-plugins-bad',
-    ],
-  },
-]
+/** Programs that a machine may lack. */
+const otherPrograms = programSets.filter((name) => !name.includes('Chromium'))
 
 /**
  * The one update of the package lists, if it was necessary.
@@ -181,16 +146,16 @@ function shorten(reason) {
 
 /** Requires a Chromium; on Debian, root installs it, and the headless shell for faster tests. */
 async function ensureChromium() {
-  if (!findChromium()) await installPackages('Chromium', ['chromium'])
-  if (!findChromium()) {
+  if (!findProgram('Chromium')) await installPackages('Chromium')
+  if (!findProgram('Chromium')) {
     throw new PrepareError(
       'The browser tests need Chromium, and none was found: ' +
         'install it, or set AFTERCAST_CHROMIUM to its path.',
     )
   }
-  if (findHeadlessChromium() === findChromium() && !process.env.AFTERCAST_CHROMIUM) {
-    await installPackages('the headless shell of Chromium', ['chromium-headless-shell'])
-  }
+  const isSame = findHeadlessChromium() === findProgram('Chromium')
+  if (isSame && !process.env.AFTERCAST_CHROMIUM)
+    await installPackages('the headless shell of Chromium')
 }
 
 /**
@@ -198,10 +163,8 @@ async function ensureChromium() {
  * @returns {Promise<string[]>} names of those that are missing; with CI=true that is an error
  */
 async function ensureOtherPrograms() {
-  for (const { name, find, packages } of otherPrograms) {
-    if (!find()) await installPackages(name, packages)
-  }
-  const missing = otherPrograms.filter(({ find }) => !find()).map(({ name }) => name)
+  for (const name of otherPrograms) if (!findProgram(name)) await installPackages(name)
+  const missing = otherPrograms.filter((name) => !findProgram(name))
   if (missing.length > 0 && process.env.CI === 'true') {
     throw new PrepareError(`The tests need ${missing.join(' and ')}: install what is missing.`)
   }
@@ -210,16 +173,17 @@ async function ensureOtherPrograms() {
 
 /**
  * On Debian, as root; elsewhere it does nothing.
- * @param {string} what
- * @param {string[]} packages
+ * @param {import('./programs.mjs').ProgramSet} name
  */
-async function installPackages(what, packages) {
+async function installPackages(name) {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return
-  process.stderr.write(`Installing ${what} for the tests, once…\n`)
+  process.stderr.write(`Installing ${name} for the tests, once…\n`)
   try {
     packageLists ??= apt(['update'])
     await packageLists
-    await withoutServices(() => apt(['install', '--yes', '--no-install-recommends', ...packages]))
+    await withoutServices(() =>
+      apt(['install', '--yes', '--no-install-recommends', ...packagesOf(name)]),
+    )
   } catch (error) {
     if (!(error instanceof PrepareError)) throw error
     process.stderr.write(`${error.message}\n`)

@@ -7,9 +7,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runLoad } from '../bench/load.ts'
-import { findCeph } from '../scripts/find/find-ceph.mjs'
-import { findChromium } from '../scripts/find/find-chromium.mjs'
-import { findPostgres } from '../scripts/find/find-postgres.mjs'
+import { findProgram, findPrograms } from '../scripts/programs.mjs'
 import { runBench } from './support/servers/run-bench.ts'
 
 /** A row of a table with a figure above zero. */
@@ -32,11 +30,11 @@ const PRINTED: Record<string, readonly RegExp[]> = {
     /^\| 1 +\| +0 \| +\d+ \|/m,
   ],
   viewers: [row('players, aes: they watch'), row('players, aes: the library changes')],
-  ...(findChromium() && {
+  ...(findProgram('Chromium') && {
     'page-plays': [row('seek to an unbuffered position to first frame')],
   }),
-  ...(findCeph() && { cluster: ['ours mp4 cold', 'ours mp4 warm'].map(row) }),
-  ...(findPostgres() && {
+  ...(findPrograms('Ceph') && { cluster: ['ours mp4 cold', 'ours mp4 warm'].map(row) }),
+  ...(findProgram('PostgreSQL') && {
     'cluster-library': [row('following, with an empty data folder'), row('new: all nodes')],
     outage: [row('the database: until all nodes list a change')],
   }),

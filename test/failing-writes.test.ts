@@ -12,7 +12,7 @@ import {
   thumbnailApiPath,
 } from '../shared/paths.ts'
 import type { SessionReference } from '../shared/paths.ts'
-import { findCCompiler } from '../scripts/find/find-c-compiler.mjs'
+import { findProgram } from '../scripts/programs.mjs'
 import { createFailingWrites } from './support/servers/failing-writes.ts'
 import type { FailingWrites } from './support/servers/failing-writes.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
@@ -123,77 +123,80 @@ async function countedPlays(): Promise<number> {
   return sessions.find(({ sessionId }) => sessionId === 'before')?.plays ?? 0
 }
 
-describe.skipIf(findCCompiler() === undefined).each(CODES)('a disk that fails with %s', (code) => {
-  it.each(CACHES)('serves new recordings while %s cannot be written', async (part) => {
-    disk.fail(code, part)
-    await expectRecorded(await record(`${code}-${part.replaceAll(/\W/g, '')}`))
-    await expectSiteServed()
-    expect(disk.heal()).toBeGreaterThan(0)
-  })
-
-  it('lists new recordings once the catalog can be written again', async () => {
-    disk.fail(code, '/catalog.sqlite')
-    const sessionIds = await record(`${code}-catalog`)
-    await expect.poll(() => disk.failures(), soon).toBeGreaterThan(0)
-    await expectSiteServed()
-    expect(disk.heal()).toBeGreaterThan(0)
-    await expectRecorded(sessionIds)
-  })
-
-  it('counts views once the counters can be written again', async () => {
-    disk.fail(code, '/analytics.sqlite')
-    await countView()
-    await expect.poll(() => disk.failures(), soon).toBeGreaterThan(0)
-    await countView()
-    await expectSiteServed()
-    expect(disk.heal()).toBeGreaterThan(0)
-    await expect.poll(countedPlays, soon).toBe(views)
-  })
-
-  it('replaces killed workers', async () => {
-    const data = path.join(library.folder, `several-${code}`)
-    const several = await serve('2', data)
-    try {
-      disk.fail(code, data)
-      const before = childrenOf(several.pid)
-      for (const worker of before) process.kill(worker, 'SIGKILL')
-      const isNew = (pid: number): boolean => !before.includes(pid)
-      await expect.poll(() => childrenOf(several.pid).filter(isNew), soon).toHaveLength(2)
-      await expect.poll(() => statusOf(streamersApiPath, several), soon).toBe(200)
-      await expectPlayable('before', several)
-    } finally {
-      disk.heal()
-      await several.stop()
-    }
-  })
-
-  it('starts a new server while the scripts of its page cannot be stored', async () => {
-    disk.fail(code, '/page-assets/')
-    const started = await startServer({
-      args: [library.recordings, '--data', path.join(library.folder, `no-assets-${code}`)],
-      environment: { ...disk.environment, AFTERCAST_WORKERS: '1' },
-    })
-    try {
+describe.skipIf(findProgram('a C compiler') === undefined).each(CODES)(
+  'a disk that fails with %s',
+  (code) => {
+    it.each(CACHES)('serves new recordings while %s cannot be written', async (part) => {
+      disk.fail(code, part)
+      await expectRecorded(await record(`${code}-${part.replaceAll(/\W/g, '')}`))
+      await expectSiteServed()
       expect(disk.heal()).toBeGreaterThan(0)
-      await expect.poll(() => statusOf('/', started), soon).toBe(200)
-      expect(started.output()).toContain('scripts of the page could not be stored')
-    } finally {
-      await started.stop()
-    }
-  })
-
-  it('ends a new server with one line', async () => {
-    const data = path.join(library.folder, `new-${code}`)
-    await mkdir(data)
-    disk.fail(code, data)
-    const args = ['serve', library.recordings, '--data', data, '--port', '0']
-    const ended = await runInNewProcess(args, {
-      workingFolder: library.folder,
-      environment: disk.environment,
     })
-    disk.heal()
-    expect(ended).toMatchObject({ code: 1, stdout: '' })
-    const line = new RegExp(`^aftercast: data: ${data}: .* \\(${code}\\); .*\n$`)
-    expect(ended.stderr).toMatch(line)
-  })
-})
+
+    it('lists new recordings once the catalog can be written again', async () => {
+      disk.fail(code, '/catalog.sqlite')
+      const sessionIds = await record(`${code}-catalog`)
+      await expect.poll(() => disk.failures(), soon).toBeGreaterThan(0)
+      await expectSiteServed()
+      expect(disk.heal()).toBeGreaterThan(0)
+      await expectRecorded(sessionIds)
+    })
+
+    it('counts views once the counters can be written again', async () => {
+      disk.fail(code, '/analytics.sqlite')
+      await countView()
+      await expect.poll(() => disk.failures(), soon).toBeGreaterThan(0)
+      await countView()
+      await expectSiteServed()
+      expect(disk.heal()).toBeGreaterThan(0)
+      await expect.poll(countedPlays, soon).toBe(views)
+    })
+
+    it('replaces killed workers', async () => {
+      const data = path.join(library.folder, `several-${code}`)
+      const several = await serve('2', data)
+      try {
+        disk.fail(code, data)
+        const before = childrenOf(several.pid)
+        for (const worker of before) process.kill(worker, 'SIGKILL')
+        const isNew = (pid: number): boolean => !before.includes(pid)
+        await expect.poll(() => childrenOf(several.pid).filter(isNew), soon).toHaveLength(2)
+        await expect.poll(() => statusOf(streamersApiPath, several), soon).toBe(200)
+        await expectPlayable('before', several)
+      } finally {
+        disk.heal()
+        await several.stop()
+      }
+    })
+
+    it('starts a new server while the scripts of its page cannot be stored', async () => {
+      disk.fail(code, '/page-assets/')
+      const started = await startServer({
+        args: [library.recordings, '--data', path.join(library.folder, `no-assets-${code}`)],
+        environment: { ...disk.environment, AFTERCAST_WORKERS: '1' },
+      })
+      try {
+        expect(disk.heal()).toBeGreaterThan(0)
+        await expect.poll(() => statusOf('/', started), soon).toBe(200)
+        expect(started.output()).toContain('scripts of the page could not be stored')
+      } finally {
+        await started.stop()
+      }
+    })
+
+    it('ends a new server with one line', async () => {
+      const data = path.join(library.folder, `new-${code}`)
+      await mkdir(data)
+      disk.fail(code, data)
+      const args = ['serve', library.recordings, '--data', data, '--port', '0']
+      const ended = await runInNewProcess(args, {
+        workingFolder: library.folder,
+        environment: disk.environment,
+      })
+      disk.heal()
+      expect(ended).toMatchObject({ code: 1, stdout: '' })
+      const line = new RegExp(`^aftercast: data: ${data}: .* \\(${code}\\); .*\n$`)
+      expect(ended.stderr).toMatch(line)
+    })
+  },
+)

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { findPromtool } from '../scripts/find/find-promtool.mjs'
+import { findProgram } from '../scripts/programs.mjs'
 import { activityApiPath } from '../shared/paths.ts'
 import { findFreePort } from './support/servers/free-port.ts'
 import { startServer } from './support/servers/start-server.ts'
@@ -117,7 +117,7 @@ function missingIn(scrape: string): string[] {
 
 /** What Prometheus' own linter reports; nothing on a machine without it. */
 function problemsOf(scrape: string): string {
-  const program = findPromtool()
+  const program = findProgram('promtool')
   if (program === undefined) return ''
   const { stdout, stderr, status } = spawnSync(program, ['check', 'metrics'], {
     input: scrape,

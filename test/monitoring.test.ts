@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { findPromtool } from '../scripts/find/find-promtool.mjs'
+import { findProgram } from '../scripts/programs.mjs'
 import {
   ALERTS,
   DASHBOARDS,
@@ -14,7 +14,7 @@ import {
   dashboardExpressions,
 } from './support/verify/named-metrics.ts'
 
-const program = findPromtool()
+const program = findProgram('promtool')
 const TESTS = path.resolve(import.meta.dirname, 'fixtures/monitoring/alerts.test.yml')
 
 async function promtool(...args: string[]): Promise<string> {

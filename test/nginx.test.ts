@@ -1,6 +1,6 @@
 // The documented configuration of nginx, with the real program, before a server.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { findNginx } from '../scripts/find/find-nginx.mjs'
+import { findProgram } from '../scripts/programs.mjs'
 import { playerPagePath, playlistApiPath, sessionsApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import { startNginx } from './support/servers/nginx.ts'
@@ -20,7 +20,7 @@ let library: TempLibrary
 let server: StartedServer
 let nginx: StartedProxy
 
-describe.skipIf(findNginx() === undefined)('nginx', () => {
+describe.skipIf(findProgram('nginx') === undefined)('nginx', () => {
   beforeAll(async () => {
     library = await createTempLibrary('nginx')
     await library.place('alice/2026-01-31/1.ts.mp4', makeSmallRecording('1'))

@@ -4,10 +4,7 @@ import { request as requestHttp } from 'node:http'
 import { once } from 'node:events'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { findApache } from '../scripts/find/find-apache.mjs'
-import { findCaddy } from '../scripts/find/find-caddy.mjs'
-import { findNginx } from '../scripts/find/find-nginx.mjs'
-import { findVarnish } from '../scripts/find/find-varnish.mjs'
+import { findProgram } from '../scripts/programs.mjs'
 import {
   activityApiPath,
   playerPagePath,
@@ -43,19 +40,19 @@ interface Proxy {
 const proxies: Proxy[] = [
   {
     name: 'nginx',
-    program: findNginx(),
+    program: findProgram('nginx'),
     start: startNginxWithTls,
     visitors: ['127.0.1.1', '127.0.1.2'],
   },
   {
     name: 'Caddy',
-    program: findCaddy(),
+    program: findProgram('Caddy'),
     start: startCaddyWithTls,
     visitors: ['127.0.2.1', '127.0.2.2'],
   },
   {
     name: 'Apache',
-    program: findApache(),
+    program: findProgram('Apache'),
     start: startApache,
     visitors: ['127.0.3.1', '127.0.3.2'],
   },
@@ -237,7 +234,7 @@ describe.each(proxies)('$name', ({ program, start, visitors }) => {
   })
 })
 
-describe.skipIf(findVarnish() === undefined)('Varnish', () => {
+describe.skipIf(findProgram('Varnish') === undefined)('Varnish', () => {
   it('stores segments below a base path once, whatever their query', async () => {
     const varnish = await startVarnish(await findFreePort(), [server.url])
     onTestFinished(varnish.stop)

@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { findSystemdAnalyze } from '../scripts/find/find-systemd-analyze.mjs'
+import { findProgram } from '../scripts/programs.mjs'
 
 const deploy = path.resolve(import.meta.dirname, '../docs/deploy')
 const unit = path.join(deploy, 'aftercast.service')
-const program = findSystemdAnalyze()
+const program = findProgram('systemd-analyze')
 
 async function analyze(...args: string[]): Promise<string> {
   if (program === undefined) throw new Error('there is no systemd-analyze')

@@ -1,8 +1,7 @@
 // The documented configurations of Varnish and of Caddy before it, with the real programs and a
 // server with two workers.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { findCaddy } from '../scripts/find/find-caddy.mjs'
-import { findVarnish } from '../scripts/find/find-varnish.mjs'
+import { findProgram } from '../scripts/programs.mjs'
 import {
   playerPagePath,
   playlistApiPath,
@@ -28,7 +27,7 @@ const CONCURRENT = 20
 /** `X-Varnish` of a response that was not stored before: one number, of this request. */
 const FETCHED = /^\d+$/
 
-const hasPrograms = findVarnish() !== undefined && findCaddy() !== undefined
+const hasPrograms = findProgram('Varnish') !== undefined && findProgram('Caddy') !== undefined
 
 let library: TempLibrary
 let server: StartedServer

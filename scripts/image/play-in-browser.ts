@@ -1,6 +1,6 @@
 // Plays the player page at an address in headless Chromium.
 import { chromium } from '@playwright/test'
-import { findHeadlessChromium } from '../find/find-chromium.mjs'
+import { findHeadlessChromium } from '../programs.mjs'
 
 const PLAYED_SECONDS = 1
 const TIMEOUT_MS = 60_000

@@ -1,8 +1,7 @@
 // The main visit in the three browser engines: find a streamer, play a session, follow a
 // recommendation, go back.
 import type { Browser } from '@playwright/test'
-import { findFirefox } from '../../scripts/find/find-firefox.mjs'
-import { findWebKit } from '../../scripts/find/find-webkit.mjs'
+import { findProgram, findPrograms } from '../../scripts/programs.mjs'
 import { embedPagePath } from '../../shared/paths.ts'
 import { fixtureDate, fixtureStreamer, languages } from '../e2e/library.ts'
 import { networkAds } from '../e2e/network-ads.ts'
@@ -19,8 +18,8 @@ interface Engine {
 
 /** `npm test` lists the engines that the machine lacks; with CI=true it requires them all. */
 function findEngines(): Engine[] {
-  const firefox = findFirefox()
-  const webKit = findWebKit()
+  const firefox = findProgram('Firefox')
+  const webKit = findPrograms('WebKitGTK')
   return [
     { name: 'Chromium', open: openPlaywrightPage },
     ...(firefox ? [{ name: 'Firefox', open: () => openFirefoxPage(firefox) }] : []),
@@ -48,7 +47,7 @@ for (const engine of findEngines()) {
   })
 }
 
-const webKit = findWebKit()
+const webKit = findPrograms('WebKitGTK')
 if (webKit) {
   test('WebKitGTK without MediaSource: plays by its own HLS', async ({ network }) => {
     // GStreamer also decrypts the init segment of fMP4, which is not encrypted (RFC 8216 4.3.2.4).

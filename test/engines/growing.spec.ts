@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from '@playwright/test'
 import { playlistApiPath } from '../../shared/paths.ts'
-import { findFirefox } from '../../scripts/find/find-firefox.mjs'
-import { findWebKit } from '../../scripts/find/find-webkit.mjs'
+import { findProgram, findPrograms } from '../../scripts/programs.mjs'
 import { growFile, settleSeconds } from '../support/growing-file.ts'
 import { startServer, type StartedServer } from '../support/servers/start-server.ts'
 import { fixturePath } from '../support/temp-library.ts'
@@ -38,8 +37,8 @@ test.afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const firefox = findFirefox()
-const webKit = findWebKit()
+const firefox = findProgram('Firefox')
+const webKit = findPrograms('WebKitGTK')
 const engines: { name: string; open(): Promise<EnginePage> }[] = [
   ...(firefox ? [{ name: 'Firefox', open: () => openFirefoxPage(firefox) }] : []),
   ...(webKit ? [{ name: 'WebKitGTK', open: () => openWebKitPage(webKit) }] : []),

@@ -3,13 +3,14 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { WebKitPrograms } from '../../scripts/find/find-webkit.mjs'
 import type { EnginePage } from './engine-page.ts'
 import { patienceMs } from '../support/patience.ts'
 import { startWebDriverSession } from './webdriver.ts'
 
 /** One browser for one page: leaving a page that plays can hang this browser. */
-export async function openWebKitPage(programs: WebKitPrograms): Promise<EnginePage> {
+export async function openWebKitPage(
+  programs: Record<'driver' | 'browser' | 'screen', string>,
+): Promise<EnginePage> {
   const screen = await startScreen(programs.screen)
   const port = await freePort()
   const driver = spawn(programs.driver, [`--port=${port}`], {

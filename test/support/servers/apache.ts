@@ -1,7 +1,7 @@
 // Starts Apache with the documented configuration and Debian's modules, for a server of a test.
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { findApache } from '../../../scripts/find/find-apache.mjs'
+import { findProgram } from '../../../scripts/programs.mjs'
 import { chooseForm, findTlsAddress, isReadyWithTls, placeCertificate } from './documented-site.ts'
 import type { SiteForm, TlsAddress } from './documented-site.ts'
 import { startProxy } from './start-proxy.ts'
@@ -18,7 +18,7 @@ const DEBIAN_FILES = ['deflate', 'mime', 'reqtimeout', 'setenvif'].map(
   (name) => `/etc/apache2/mods-available/${name}.conf`,
 )
 
-const PROGRAM = { program: findApache(), debianPackage: 'apache2' }
+const PROGRAM = { program: findProgram('Apache'), debianPackage: 'apache2' }
 
 /** With TLS, for the server at `backend`. Rejects if it does not start. */
 export async function startApache(

@@ -1,7 +1,7 @@
 // Starts Caddy with the documented configuration, with or without TLS, for a server of a test.
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { findCaddy } from '../../../scripts/find/find-caddy.mjs'
+import { findProgram } from '../../../scripts/programs.mjs'
 import { chooseForm, findTlsAddress, isReadyWithTls, writeCertificate } from './documented-site.ts'
 import type { SiteForm, TlsAddress } from './documented-site.ts'
 import { findFreePort } from './free-port.ts'
@@ -10,7 +10,7 @@ import type { StartedProxy } from './start-proxy.ts'
 
 const CONFIGURATION = path.resolve(import.meta.dirname, '../../../docs/deploy/Caddyfile')
 
-const PROGRAM = { program: findCaddy(), debianPackage: 'caddy' }
+const PROGRAM = { program: findProgram('Caddy'), debianPackage: 'caddy' }
 
 /** Without TLS, for the server at `backend`. Rejects if it does not start. */
 export async function startCaddy(backend: string): Promise<StartedProxy> {

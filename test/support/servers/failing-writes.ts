@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs'
 import path from 'node:path'
 import { constants } from 'node:os'
-import { findCCompiler } from '../../../scripts/find/find-c-compiler.mjs'
+import { findProgram } from '../../../scripts/programs.mjs'
 
 const SOURCE = path.resolve(import.meta.dirname, 'failing-writes.c')
 /** Layout of the control file: error number, number of failures, part of the paths that fail. */
@@ -58,7 +58,7 @@ export function createFailingWrites(folder: string): FailingWrites {
 }
 
 function compile(library: string): void {
-  const compiler = findCCompiler()
+  const compiler = findProgram('a C compiler')
   if (compiler === undefined) throw new Error('there is no C compiler: apt-get install tcc')
   const flags = ['-shared', '-fPIC', '-nostdlib', '-w', '-o', library, SOURCE]
   const { status, stderr } = spawnSync(compiler, flags)

@@ -4,7 +4,7 @@ import type { S3Client } from '@aws-sdk/client-s3'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findCeph } from '../../../scripts/find/find-ceph.mjs'
+import { findPrograms } from '../../../scripts/programs.mjs'
 import { patienceMs, soon } from '../patience.ts'
 import { createBucket, createClient } from './bucket.ts'
 import type { TestBucket } from './bucket.ts'
@@ -24,7 +24,7 @@ let proxy: FaultProxy
 let bucket: TestBucket
 let client: S3Client
 
-describe.skipIf(findCeph() === undefined)('the fault proxy', () => {
+describe.skipIf(findPrograms('Ceph') === undefined)('the fault proxy', () => {
   beforeAll(async () => {
     store = await startObjectStore()
     proxy = await startFaultProxy(store)

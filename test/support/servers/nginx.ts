@@ -1,7 +1,7 @@
 // Starts nginx with the documented configuration, with or without TLS, for a server of a test.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { findNginx } from '../../../scripts/find/find-nginx.mjs'
+import { findProgram } from '../../../scripts/programs.mjs'
 import { chooseForm, findTlsAddress, isReadyWithTls, placeCertificate } from './documented-site.ts'
 import type { SiteForm, TlsAddress } from './documented-site.ts'
 import { findFreePort } from './free-port.ts'
@@ -10,7 +10,7 @@ import type { StartedProxy } from './start-proxy.ts'
 
 const CONFIGURATION = path.resolve(import.meta.dirname, '../../../docs/deploy/nginx.conf')
 
-const PROGRAM = { program: findNginx(), debianPackage: 'nginx-light' }
+const PROGRAM = { program: findProgram('nginx'), debianPackage: 'nginx-light' }
 
 /** Without TLS, for the server at `backend`. Rejects if it does not start. */
 export async function startNginx(backend: string): Promise<StartedProxy> {

@@ -13,7 +13,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findCeph } from '../../../scripts/find/find-ceph.mjs'
+import { findPrograms } from '../../../scripts/programs.mjs'
 import { createBucket, createClient } from './bucket.ts'
 import type { TestBucket } from './bucket.ts'
 import { startObjectStore } from './object-store.ts'
@@ -25,7 +25,7 @@ const PART_BYTES = 5 * 1024 * 1024
 let store: StartedObjectStore
 let bucket: TestBucket
 
-describe.skipIf(findCeph() === undefined)('the object store', () => {
+describe.skipIf(findPrograms('Ceph') === undefined)('the object store', () => {
   beforeAll(async () => {
     store = await startObjectStore()
     bucket = await createBucket(store)

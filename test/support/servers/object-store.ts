@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { findCeph } from '../../../scripts/find/find-ceph.mjs'
+import { findPrograms } from '../../../scripts/programs.mjs'
 import { patienceMs } from '../patience.ts'
 import { createGuard } from './end-with-process.ts'
 import { findFreePort } from './free-port.ts'
@@ -49,7 +49,7 @@ export interface StartedObjectStore extends ObjectStore {
  * start.
  */
 export async function startObjectStore(): Promise<StartedObjectStore> {
-  const programs = findCeph()
+  const programs = findPrograms('Ceph')
   if (programs === undefined)
     throw new Error('there is no Ceph: apt-get install ceph-mon ceph-osd radosgw')
   const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-object-store-'))

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { findPgBouncer } from '../../../scripts/find/find-postgres.mjs'
+import { findProgram } from '../../../scripts/programs.mjs'
 import { findFreePort } from './free-port.ts'
 import { NOBODY, waitUntilReady } from './postgres.ts'
 import type { StartedPostgres } from './postgres.ts'
@@ -19,7 +19,7 @@ export interface StartedPgBouncer {
 
 /** Two connections for all clients, so that these share them. */
 export async function startPgBouncer(postgres: StartedPostgres): Promise<StartedPgBouncer> {
-  const program = findPgBouncer()
+  const program = findProgram('PgBouncer')
   if (program === undefined) throw new Error('there is no PgBouncer: apt-get install pgbouncer')
   const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-pgbouncer-'))
   const port = await findFreePort()

@@ -18,7 +18,7 @@ import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { findPostgres } from '../../../scripts/find/find-postgres.mjs'
+import { findProgram } from '../../../scripts/programs.mjs'
 import { patienceMs } from '../patience.ts'
 import { findFreePort } from './free-port.ts'
 import { childrenOf } from './start-server.ts'
@@ -164,10 +164,10 @@ function openServer(folder: string): StartedPostgres {
 }
 
 function programPath(name: string): string {
-  const programs = findPostgres()
-  if (programs === undefined) throw new Error('there is no PostgreSQL: apt-get install postgresql')
+  const postgres = findProgram('PostgreSQL')
+  if (postgres === undefined) throw new Error('there is no PostgreSQL: apt-get install postgresql')
   // Not all programs are beside a link to the server.
-  return path.join(path.dirname(realpathSync(path.join(programs, 'postgres'))), name)
+  return path.join(path.dirname(realpathSync(postgres)), name)
 }
 
 function run(name: string, args: readonly string[], folder: string): ChildProcess {

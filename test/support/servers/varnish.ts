@@ -1,13 +1,13 @@
 // Starts Varnish with the documented configuration, for a server of a test.
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { findVarnish } from '../../../scripts/find/find-varnish.mjs'
+import { findProgram } from '../../../scripts/programs.mjs'
 import { startProxy } from './start-proxy.ts'
 import type { StartedProxy } from './start-proxy.ts'
 
 const FOLDER = path.resolve(import.meta.dirname, '../../../docs/deploy')
 
-const PROGRAM = { program: findVarnish(), debianPackage: 'varnish' }
+const PROGRAM = { program: findProgram('Varnish'), debianPackage: 'varnish' }
 
 /** Listens on `port`, for a server or two nodes at these URLs. Rejects if it does not start. */
 export async function startVarnish(
