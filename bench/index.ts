@@ -28,7 +28,7 @@ export async function benchIndex(bench: Bench): Promise<string[]> {
   const { isSmoke, megabytes, rounds } = bench.options
   const mediaSeconds = Math.ceil(megabytes / MEGABYTES_PER_SECOND)
   const full = { ...bench.options, mediaSeconds }
-  const library = ensureMedia(isSmoke ? bench.options : full)
+  const library = isSmoke ? ensureMedia(bench.options, ['mp4', 'ts']) : ensureMedia(full)
   const rows = library.outputs.map((output) => ({ output, samples: [] as Round[] }))
   for (let round = 0; round < rounds; round += 1) {
     console.error(`index: round ${round + 1} of ${rounds}, load ${readLoad().toFixed(1)}`)
