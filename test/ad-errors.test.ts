@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { VAST_ERROR_CODES } from '../shared/vast-error-codes.ts'
-import { errorCases } from './ad-network/error-cases.ts'
+import { errorCases, simpleCauses } from './ad-network/error-cases.ts'
 
 const rows = await readRows()
 
@@ -15,9 +15,9 @@ test('the table has a cause for exactly the codes that the browser tests cause',
   expect(sent).toEqual(Object.keys(errorCases).map(Number))
 })
 
-test('every code has a cause of its own name', () => {
+test('every code has a cause in the browser, and each cause has a name of its own', () => {
   const cases = Object.values(errorCases)
-  expect(cases.every((ofCode) => ofCode.length > 0)).toBe(true)
+  expect(cases.every((ofCode) => ofCode.some(({ cause }) => !simpleCauses.has(cause)))).toBe(true)
   const causes = cases.flat().map(({ cause }) => cause)
   expect(new Set(causes).size).toBe(causes.length)
 })

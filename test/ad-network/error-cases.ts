@@ -91,6 +91,21 @@ export const errorCases: Record<SentErrorCode, ErrorCase[]> = {
   900: [failing('broken-parser', (base) => vast(adWith(base, linear(ten(base)))), [])],
 }
 
+/** Causes that need no browser, of codes that have another cause in the browser. */
+export const simpleCauses: ReadonlySet<string> = new Set([
+  'unknown-ad',
+  'no-creative',
+  'no-next-document',
+  'version-1',
+  'companions-only',
+  'next-is-500',
+  'empty-body',
+  'vpaid-only',
+  'audio-file-only',
+  'no-media-file',
+  'companions-of-wrapper',
+])
+
 /** Response for the zone `error-{cause}`, a wrapper, and for what it leads to. */
 export function respondToErrorZone(zone: string, base: string): Partial<VastResponse> | undefined {
   const { kind, cause } = /^(?<kind>error|cause)-(?<cause>.+)$/.exec(zone)?.groups ?? {}

@@ -10,6 +10,9 @@ export interface VastCase {
   respond(base: string): Partial<VastResponse>
 }
 
+/** Responses that never arrive as a whole: the page waits for them until its limit. */
+export const unansweredZones = ['slow-headers', 'slow-body']
+
 /** Longer than any test needs. */
 const usual = 'ten.mp4'
 
@@ -101,6 +104,22 @@ export const vastCases: VastCase[] = [
   hidden('slow-headers', () => ({ hold: 'headers' })),
   hidden('slow-body', (base) => ({ body: plain(base), hold: 'body' })),
 ]
+
+/** Zones that a browser must test: its network stack, XML parser or media engine decides. */
+export const browserZones: ReadonlySet<string> = new Set([
+  'plain',
+  'vpaid-first',
+  'namespace-4',
+  'leading-space',
+  'any-origin',
+  'empty',
+  'empty-body',
+  'truncated',
+  'html',
+  'status-204',
+  'no-cors',
+  ...unansweredZones,
+])
 
 /** Response to a request. A zone `film-…` plays that file. */
 export function chooseVast(zone: string, base: string): VastResponse {
