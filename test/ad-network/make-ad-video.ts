@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import {
   AV_CODEC_FLAG_GLOBAL_HEADER,
-  AV_LOG_ERROR,
+  AV_LOG_QUIET,
   AV_PIX_FMT_YUV420P,
   FF_ENCODER_LIBX264,
 } from 'node-av/constants'
@@ -23,7 +23,7 @@ const framesPerSecond = 10
 
 /** The bytes of an MP4 with its sample tables first. Also writes them to `path`. */
 export async function makeAdVideo(path: string, seconds: number): Promise<Buffer> {
-  Log.setLevel(AV_LOG_ERROR)
+  Log.setLevel(AV_LOG_QUIET)
   const encoder = openEncoder()
   const muxer = new FormatContext()
   FFmpegError.throwIfError(muxer.allocOutputContext2(null, 'mp4', path), 'open output')

@@ -1,5 +1,6 @@
 // Reads a media file with FFmpeg in its own process, and sends its tracks and packets to the test.
-import { FFmpegError, FormatContext, Packet } from 'node-av/lib'
+import { AV_LOG_QUIET } from 'node-av/constants'
+import { FFmpegError, FormatContext, Log, Packet } from 'node-av/lib'
 import type { DemuxResult, DemuxedPacket } from './demux.ts'
 
 process.on('message', ({ path, withData }: { path: string; withData: 'all' | 'keys' }) => {
@@ -7,6 +8,7 @@ process.on('message', ({ path, withData }: { path: string; withData: 'all' | 'ke
 })
 
 function demux(path: string, withData: 'all' | 'keys'): DemuxResult {
+  Log.setLevel(AV_LOG_QUIET)
   const input = new FormatContext()
   FFmpegError.throwIfError(input.openInputSync(path), 'open')
   FFmpegError.throwIfError(input.findStreamInfoSync(), 'read')

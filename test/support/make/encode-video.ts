@@ -1,6 +1,6 @@
 // Encodes video with FFmpeg's encoders (node-av) as frames of NAL units, so that tests can leave
 // out or change parameter sets before they write a recording.
-import { AV_LOG_ERROR, AV_PIX_FMT_YUV420P } from 'node-av/constants'
+import { AV_LOG_QUIET, AV_PIX_FMT_YUV420P } from 'node-av/constants'
 import type { FFEncoderCodec } from 'node-av/constants'
 import { Codec, CodecContext, FFmpegError, Frame, Log, Packet, Rational } from 'node-av/lib'
 
@@ -28,7 +28,7 @@ export const ENCODED_FRAME_RATE = 25
 
 /** Video that brightens, with the parameter sets at every key frame. */
 export function encodeVideo({ codec, frames, gop, params = '' }: EncodeOptions): EncodedFrame[] {
-  Log.setLevel(AV_LOG_ERROR)
+  Log.setLevel(AV_LOG_QUIET)
   const name = codec === 'h264' ? 'libx264' : 'libx265'
   const encoder = Codec.findEncoderByName(name as FFEncoderCodec)
   if (encoder === null) throw new Error(`no encoder ${name}`)

@@ -5,6 +5,7 @@ import {
   AV_CHANNEL_LAYOUT_STEREO,
   AV_CHANNEL_LAYOUT_5POINT1,
   AV_CODEC_FLAG_GLOBAL_HEADER,
+  AV_LOG_QUIET,
   AV_SAMPLE_FMT_FLT,
   AV_SAMPLE_FMT_FLTP,
   AV_SAMPLE_FMT_S16,
@@ -18,6 +19,7 @@ import {
   FFmpegError,
   FormatContext,
   Frame,
+  Log,
   Packet,
   Rational,
   SoftwareResampleContext,
@@ -85,6 +87,7 @@ export function makeSine(hertz: number, seconds: number, sampleRate: number): Sa
 
 /** Encodes; the first packet's time is 0. */
 export function encodeAudio(codec: Codable, samples: Samples, sampleRate: number): CodedAudio {
+  Log.setLevel(AV_LOG_QUIET)
   const { name, format, bitRate } = ENCODERS[codec]
   // Names of FFmpeg's encoders.
   const encoder = Codec.findEncoderByName(name as FFEncoderCodec)
@@ -179,6 +182,7 @@ export interface DecodedAudio {
 export async function readAudio(
   path: string,
 ): Promise<Omit<CodedAudio, 'format'> & { format: Omit<AudioFormat, 'codec'> }> {
+  Log.setLevel(AV_LOG_QUIET)
   const demuxer = new FormatContext()
   FFmpegError.throwIfError(await demuxer.openInput(path, null, null), 'openInput')
   try {

@@ -4,7 +4,7 @@ import {
   AV_CHANNEL_LAYOUT_5POINT1,
   AV_CHANNEL_LAYOUT_MONO,
   AV_CHANNEL_LAYOUT_STEREO,
-  AV_LOG_ERROR,
+  AV_LOG_QUIET,
   AV_PIX_FMT_YUV420P,
   AV_SAMPLE_FMT_FLTP,
   AV_SAMPLE_FMT_S16,
@@ -54,7 +54,7 @@ const GOP_FRAMES = 25
 
 /** Writes the recording: video that brightens, and tones. */
 export async function makeEncodedTs(path: string, recording: EncodedTs): Promise<void> {
-  Log.setLevel(AV_LOG_ERROR)
+  Log.setLevel(AV_LOG_QUIET)
   const muxer = new FormatContext()
   FFmpegError.throwIfError(muxer.allocOutputContext2(null, 'mpegts', path), 'open output')
   const packets = [

@@ -1,7 +1,7 @@
 // Makes FLV files tag by tag, from made-up frames or from the packets of another recording, so that
 // tests can lay them out in any way.
-import { AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
-import { FFmpegError, FormatContext, Packet } from 'node-av/lib'
+import { AV_LOG_QUIET, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
+import { FFmpegError, FormatContext, Log, Packet } from 'node-av/lib'
 
 /** One tag before it is written. */
 export interface FlvTag {
@@ -273,6 +273,7 @@ export interface SourceStream {
 
 /** Reads a recording with FFmpeg: its first video and its first audio. */
 export async function readSourceStreams(path: string): Promise<SourceStream[]> {
+  Log.setLevel(AV_LOG_QUIET)
   const demuxer = new FormatContext()
   FFmpegError.throwIfError(await demuxer.openInput(path, null, null), 'openInput')
   try {

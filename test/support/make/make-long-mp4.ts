@@ -1,8 +1,8 @@
 // Writes MP4 recordings of many hours that are small: real packets of one GOP, listed again and
 // again in the tables.
 import { writeFile } from 'node:fs/promises'
-import { AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
-import { FFmpegError, FormatContext, Packet } from 'node-av/lib'
+import { AV_LOG_QUIET, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
+import { FFmpegError, FormatContext, Log, Packet } from 'node-av/lib'
 import { type TrackPlan, avc1, box, ftyp, moov, mp4a } from './make-mp4.ts'
 
 /** What to write. The source is an MP4 of H.264 and AAC. */
@@ -157,6 +157,7 @@ function audioChunks(
 
 /** The first GOP of the video, and as much audio. */
 async function readGop(path: string): Promise<Source> {
+  Log.setLevel(AV_LOG_QUIET)
   const demuxer = new FormatContext()
   FFmpegError.throwIfError(await demuxer.openInput(path, null, null), 'openInput')
   try {

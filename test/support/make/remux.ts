@@ -1,6 +1,6 @@
 // Remuxes a recording's packets into another container with FFmpeg's muxers (node-av).
-import { AVMEDIA_TYPE_AUDIO } from 'node-av/constants'
-import { Dictionary, FFmpegError, FormatContext, Packet, Rational } from 'node-av/lib'
+import { AV_LOG_QUIET, AVMEDIA_TYPE_AUDIO } from 'node-av/constants'
+import { Dictionary, FFmpegError, FormatContext, Log, Packet, Rational } from 'node-av/lib'
 
 /**
  * The container follows from the name of `to`. With `audioLanguages` (ISO 639-2), the audio is
@@ -11,6 +11,7 @@ export async function remux(
   to: string,
   audioLanguages: readonly string[] = ['und'],
 ): Promise<void> {
+  Log.setLevel(AV_LOG_QUIET)
   const source = new FormatContext()
   FFmpegError.throwIfError(await source.openInput(from, null, null), 'open input')
   FFmpegError.throwIfError(await source.findStreamInfo(), 'find streams')

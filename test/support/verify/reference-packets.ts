@@ -1,7 +1,12 @@
 // Reads a media file packet by packet with FFmpeg (node-av): the reference for our own readers.
 import { createHash } from 'node:crypto'
-import { AV_NOPTS_VALUE, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
-import { Dictionary, FFmpegError, FormatContext, Packet, type Stream } from 'node-av/lib'
+import {
+  AV_LOG_QUIET,
+  AV_NOPTS_VALUE,
+  AVMEDIA_TYPE_AUDIO,
+  AVMEDIA_TYPE_VIDEO,
+} from 'node-av/constants'
+import { Dictionary, FFmpegError, FormatContext, Log, Packet, type Stream } from 'node-av/lib'
 
 /** One packet as returned by FFmpeg's demuxer. Times are seconds of the file's clock. */
 export interface ReferencePacket {
@@ -31,6 +36,7 @@ export async function readReferencePackets(
   options: DemuxerOptions = {},
   hashPayload: (data: Uint8Array) => string = sha1,
 ): Promise<ReferencePacket[]> {
+  Log.setLevel(AV_LOG_QUIET)
   const demuxer = new FormatContext()
   using dictionary = Dictionary.fromObject({ ...defaultsFor(path), ...options })
   FFmpegError.throwIfError(await demuxer.openInput(path, null, dictionary), 'openInput')
