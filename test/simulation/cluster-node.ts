@@ -1,8 +1,6 @@
 // A node of the simulated cluster: the code of the product on simulated files, network and clock.
 // The only file that names the parts of the product.
 import Sqlite from 'better-sqlite3'
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
-import path from 'node:path'
 import { openActivityStore } from '../../server/site/analytics/activity-store.ts'
 import type { ActivityStore, DailyCount } from '../../server/site/analytics/activity-store.ts'
 import { openOutgoingCounts } from '../../server/site/analytics/outgoing-counts.ts'
@@ -25,6 +23,8 @@ import { HIDE_LIMITS, openSharedDatabase } from '../../server/cluster/postgres/s
 import { mergeActivity } from '../../server/cluster/replication/merge-activity.ts'
 import { ClusterNode } from '../../server/cluster/replication/node.ts'
 import type { NodeProblem, Scan } from '../../server/cluster/replication/node.ts'
+import { ROOT } from './memory-files.ts'
+import { copyInMemory, existsInMemory } from './memory-sqlite.ts'
 import type { Mount } from './recordings.ts'
 import { createServing, SETTLE_SECONDS } from './serving.ts'
 import type { Serving } from './serving.ts'
@@ -34,10 +34,6 @@ import type { World } from './world.ts'
 export interface NodeOptions {
   world: World
   name: string
-  /** Of its SQLite files; exists. */
-  folder: string
-  /** A catalog without content, to copy. */
-  template: string
   mount: Mount
   skewMs: number
 }
@@ -67,9 +63,11 @@ export const LAYOUT = '{streamer}/{date}/{sessionId}'
 const RESCAN_SECONDS = 60
 const INSPECTIONS_AT_ONCE = 2
 
-/** Creates the empty catalog that nodes start with: creating it takes longer than copying. */
-export function createTemplate(file: string): void {
-  openDatabase({ path: file, mode: 'write', replica: 'scan' }).close()
+/** An empty catalog, which nodes start with: creating it takes longer than copying. */
+export const TEMPLATE = `${ROOT}/template.sqlite`
+
+export function createTemplate(): void {
+  openDatabase({ path: TEMPLATE, mode: 'write', replica: 'follow' }).close()
 }
 
 /** Starts a process; it continues with what an earlier one has left in the folder. */
@@ -79,15 +77,12 @@ export function startNode(options: NodeOptions): RunningNode {
   return world.as(actor, () => run(options, actor))
 }
 
-function run({ world, name, folder, template, mount }: NodeOptions, actor: Actor): RunningNode {
-  const file = path.join(folder, 'catalog.sqlite')
-  if (!existsSync(file)) {
-    mkdirSync(folder, { recursive: true })
-    copyFileSync(template, file)
-  }
+function run({ world, name, mount }: NodeOptions, actor: Actor): RunningNode {
+  const file = `${ROOT}/${name}/catalog.sqlite`
+  if (!existsInMemory(file)) copyInMemory(TEMPLATE, file)
   const following = openDatabase({ path: file, mode: 'write', replica: 'follow' })
   const database = openDatabase({ path: file, mode: 'write', replica: 'scan' })
-  const activityFile = path.join(folder, 'activity.sqlite')
+  const activityFile = `${ROOT}/${name}/activity.sqlite`
   const activity = openActivityStore(activityFile)
   const shared = openSharedDatabase(`postgres://${name}/aftercast`, () => undefined)
   const hideDatabase = openSharedDatabase(

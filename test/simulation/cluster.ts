@@ -1,6 +1,5 @@
 // The simulated cluster of one seed: nodes, their database, and what operators, recorders and
 // visitors have done to it so far.
-import path from 'node:path'
 import { migrateSharedDatabase } from '../../server/cluster/postgres/migrations.ts'
 import { openSharedDatabase } from '../../server/cluster/postgres/shared-database.ts'
 import type { SharedDatabase } from '../../server/cluster/postgres/shared-database.ts'
@@ -11,12 +10,12 @@ import type { SessionReference } from '../../shared/paths.ts'
 import { startNode } from './cluster-node.ts'
 import type { RunningNode } from './cluster-node.ts'
 import type { DatabaseServer } from './database-server.ts'
+import { ROOT } from './memory-files.ts'
 import type { MemoryFiles } from './memory-files.ts'
 import { Recordings } from './recordings.ts'
 import type { Mount } from './recordings.ts'
 import type { SharedBackup } from './shared-backup.ts'
 import type { SharedServer } from './shared-server.ts'
-import { ROOT } from './simulated-process.ts'
 import type { Actor } from './actor.ts'
 import type { World } from './world.ts'
 
@@ -26,9 +25,6 @@ export interface ClusterOptions {
   shared: SharedServer
   backup: SharedBackup
   files: MemoryFiles
-  /** Of the SQLite files of this seed. */
-  folder: string
-  template: string
 }
 
 /** A machine: its files stay when its process ends. */
@@ -95,10 +91,8 @@ export class Cluster {
 
   start(machine: Machine): void {
     if (machine.node !== undefined) return
-    const { world, folder, template } = this.options
     const { name, mount, skewMs } = machine
-    const place = path.join(folder, name)
-    machine.node = startNode({ world, name, folder: place, template, mount, skewMs })
+    machine.node = startNode({ world: this.options.world, name, mount, skewMs })
   }
 
   /** The process ends at once: `closed` as by a signal, `silent` with its machine. */

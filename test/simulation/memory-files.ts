@@ -2,6 +2,9 @@
 // when the power fails. Each operation is an event of its own.
 import type { World } from './world.ts'
 
+/** Files below it are in the memory of the simulation. */
+export const ROOT = '/simulated'
+
 interface Inode {
   number: number
   bytes: Buffer

@@ -1,5 +1,4 @@
 // `npm run simulate`: a cluster for many seeds; reports those that break an invariant.
-import { mkdtempSync, rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { DatabaseServer } from './database-server.ts'
 import { SharedBackup } from './shared-backup.ts'
@@ -32,17 +31,15 @@ const { createTemplate } = await import('./cluster-node.ts')
 const { actions, faults } = await import('./faults.ts')
 const { simulate } = await import('./simulate.ts')
 const server = await DatabaseServer.start()
-const folder = mkdtempSync('/dev/shm/aftercast-simulation-')
 let connected: Connected | undefined
 try {
   const backup = await SharedBackup.create(server)
   simulateDriver(() => connected)
-  const template = `${folder}/template.sqlite`
-  createTemplate(template)
+  createTemplate()
   const connect = (next: Connected | undefined): void => {
     connected = next
   }
-  const laboratory = { server, backup, folder, template, attach, connect }
+  const laboratory = { server, backup, attach, connect }
   const choose = (names: string | undefined, among: object): string[] =>
     names === undefined ? Object.keys(among) : names.split(',').filter((name) => name in among)
   const startedMs = performance.now()
@@ -76,7 +73,6 @@ try {
   console.log(`${done} seeds, ${failed} failed, ${steps} events, ${speed}`)
   if (failed > 0) process.exitCode = 1
 } finally {
-  rmSync(folder, { recursive: true, force: true })
   await server.stop()
 }
 

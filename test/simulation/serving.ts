@@ -20,8 +20,8 @@ import { createMediaReaders } from '../../server/media/readers.ts'
 import { withRecordedPlaylists } from '../../server/media/recorded/recorded-storage.ts'
 import { isSettled } from '../../server/storage/recordings/settled.ts'
 import type { SessionReference } from '../../shared/paths.ts'
+import { ROOT } from './memory-files.ts'
 import type { Mount } from './recordings.ts'
-import { ROOT } from './simulated-process.ts'
 
 export interface Serving {
   inspect: Inspect
@@ -38,7 +38,9 @@ export function createServing(
   { name, mount, catalog }: { name: string; mount: Mount; catalog: Catalog },
   signal: AbortSignal,
 ): Serving {
-  const storage = withRecordedPlaylists(mount)
+  // Recordings are single files here.
+  const read = async (): Promise<never> => Promise.reject(new Error('there are no playlists'))
+  const storage = withRecordedPlaylists(mount, { read })
   const readers = createMediaReaders()
   const recordFolder = `${ROOT}/${name}/indexes`
   const partFolders = new PartFolders(storage)

@@ -1,6 +1,7 @@
 // The shared database as nodes see it: connections over a network with faults, the clock of the
 // simulation, restarts, and backups that are restored.
-import type { Backend, DatabaseServer, Outcome, Statement } from './database-server.ts'
+import type { ServerClock, Statement } from './committed-reads.ts'
+import type { Backend, DatabaseServer, Outcome } from './database-server.ts'
 import type { Actor } from './actor.ts'
 import type { World } from './world.ts'
 
@@ -90,7 +91,8 @@ export class SharedServer {
       if (TIME_LIMITS.test(statement.text)) {
         return this.#respond(connection, 'result', () => onDone(NO_ROWS))
       }
-      await this.#server.execute(backend, this.#onItsClock(statement), async (outcome) => {
+      const timed = { ...statement, clock: this.#clock() }
+      await this.#server.execute(backend, timed, async (outcome) => {
         this.#world.note(`${connection.node} ${describeOutcome(outcome)}`)
         this.#limitIdle(connection)
         this.#respond(connection, 'result', () => onDone(outcome))
@@ -260,15 +262,8 @@ export class SharedServer {
   }
 
   /** The clock of the server is that of the simulation. */
-  #onItsClock({ text, values }: Statement): Statement {
-    const now = `'${new Date(this.#world.wallMs(this.#world.outside)).toISOString()}'::timestamptz`
-    const started = `'${new Date(1e12 + this.#startedMs).toISOString()}'::timestamptz`
-    return {
-      values,
-      text: text
-        .replaceAll('clock_timestamp()', now)
-        .replaceAll('pg_postmaster_start_time()', started),
-    }
+  #clock(): ServerClock {
+    return { nowMs: this.#world.wallMs(this.#world.outside), startedMs: 1e12 + this.#startedMs }
   }
 }
 

@@ -1,13 +1,13 @@
 // One seed: a cluster with faults for a while, then without, until all nodes agree.
-import { mkdirSync, rmSync } from 'node:fs'
-import path from 'node:path'
 import { checkStep, findDifference, findLeftFolder, findMiscount, Violation } from './checks.ts'
 import type { Invariant } from './checks.ts'
 import { Cluster } from './cluster.ts'
+import { TEMPLATE } from './cluster-node.ts'
 import type { ClusterOptions } from './cluster.ts'
 import type { DatabaseServer } from './database-server.ts'
 import { actions, endFaults, faults } from './faults.ts'
 import { MemoryFiles } from './memory-files.ts'
+import { clearMemory } from './memory-sqlite.ts'
 import type { SharedBackup } from './shared-backup.ts'
 import { SharedServer } from './shared-server.ts'
 import type { Connected } from './simulated-client.ts'
@@ -18,8 +18,6 @@ import { World } from './world.ts'
 export interface Laboratory {
   server: DatabaseServer
   backup: SharedBackup
-  folder: string
-  template: string
   attach: Attach
   connect: (connected: Connected | undefined) => void
 }
@@ -59,10 +57,9 @@ export async function simulate(
   laboratory: Laboratory,
   scenario: Scenario,
 ): Promise<SimulationResult> {
-  const { server, backup, attach, connect, template } = laboratory
+  const { server, backup, attach, connect } = laboratory
   const { seed, trace } = scenario
-  const folder = path.join(laboratory.folder, String(seed))
-  mkdirSync(folder, { recursive: true })
+  clearMemory(TEMPLATE)
   await server.releaseAll()
   await backup.reset()
   let cluster: Cluster | undefined
@@ -74,7 +71,7 @@ export async function simulate(
   const shared = new SharedServer(world, server)
   attach({ world, files })
   connect({ world, shared })
-  const options: ClusterOptions = { world, server, shared, backup, files, folder, template }
+  const options: ClusterOptions = { world, server, shared, backup, files }
   let violation: SimulationResult['violation']
   try {
     cluster = new Cluster(options)
@@ -88,7 +85,6 @@ export async function simulate(
     connect(undefined)
     attach(undefined)
     await server.releaseAll()
-    rmSync(folder, { recursive: true, force: true })
   }
   const { traceHash, steps, nowMs: simulatedMs } = world
   return { seed, violation, traceHash, steps, urls: cluster?.urls ?? 0, simulatedMs }

@@ -1,7 +1,8 @@
 // A client of PostgreSQL for the driver's real pool, over the simulated network.
 import { EventEmitter } from 'node:events'
 import pg from 'pg'
-import type { Outcome, Statement } from './database-server.ts'
+import type { Statement } from './committed-reads.ts'
+import type { Outcome } from './database-server.ts'
 import type { Connection, SharedServer } from './shared-server.ts'
 import type { World } from './world.ts'
 

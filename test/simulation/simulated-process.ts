@@ -1,17 +1,17 @@
 // Replaces what programs take from their process (timers, clocks, random numbers, files below
 // ROOT) by that of a world while one is attached. The code of the nodes stays as it is.
 import legacyFs from 'node:fs'
+import type { MakeDirectoryOptions } from 'node:fs'
 import fs from 'node:fs/promises'
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import timers from 'node:timers/promises'
+import { ROOT } from './memory-files.ts'
 import type { MemoryFiles } from './memory-files.ts'
+import { existsInMemory, simulateSqlite } from './memory-sqlite.ts'
 import './real-timers.ts'
 import { SimulatedTimer } from './simulated-timer.ts'
 import type { World } from './world.ts'
-
-/** Files below it are in the memory of the simulation. */
-export const ROOT = '/simulated'
 
 interface Attached {
   world: World
@@ -30,6 +30,7 @@ export function simulateProcess(): Attach {
   simulateRandom(world)
   simulateFiles(() => attached?.files)
   simulateLegacyFiles(() => attached?.files)
+  simulateSqlite()
   syncBuiltinESMExports()
   return (next) => {
     attached = next
@@ -166,7 +167,7 @@ function simulateFiles(files: () => MemoryFiles | undefined): void {
   }
 }
 
-/** `readFile` with a callback, or promisified. */
+/** `readFile` with a callback, or promisified; and what is asked before a SQLite file is opened. */
 function simulateLegacyFiles(files: () => MemoryFiles | undefined): void {
   const real: unknown = legacyFs.readFile
   replace(legacyFs, 'readFile', (path: unknown, ...rest: unknown[]) => {
@@ -180,6 +181,13 @@ function simulateLegacyFiles(files: () => MemoryFiles | undefined): void {
     )
     return undefined
   })
+  const { existsSync, mkdirSync } = legacyFs
+  replace(legacyFs, 'existsSync', (path: string) =>
+    path.startsWith(ROOT) ? existsInMemory(path) : existsSync(path),
+  )
+  replace(legacyFs, 'mkdirSync', (path: string, options?: MakeDirectoryOptions) =>
+    path.startsWith(ROOT) ? undefined : mkdirSync(path, options),
+  )
 }
 
 async function readFor(

@@ -60,10 +60,13 @@ const settings = [
   'max_connections=60',
 ]
 
-/** A new server in a temporary folder. */
-export async function startPostgres(): Promise<StartedPostgres> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-postgres-'))
-  const server = await createServer(folder)
+/** A new server, with more settings, in a temporary folder below another. */
+export async function startPostgres({
+  folder: parent = tmpdir(),
+  settings: more = [],
+}: { folder?: string; settings?: readonly string[] } = {}): Promise<StartedPostgres> {
+  const folder = await mkdtemp(path.join(parent, 'aftercast-postgres-'))
+  const server = await createServer(folder, more)
   await server.start()
   return { ...server, remove: async () => server.stop().then(() => removeFolder(folder)) }
 }
@@ -94,7 +97,10 @@ function claim(folder: string): boolean {
   }
 }
 
-async function createServer(folder: string): Promise<StartedPostgres> {
+async function createServer(
+  folder: string,
+  more: readonly string[] = [],
+): Promise<StartedPostgres> {
   const port = await findFreePort()
   const password = randomUUID()
   writeFileSync(path.join(folder, 'port'), String(port))
@@ -106,11 +112,11 @@ async function createServer(folder: string): Promise<StartedPostgres> {
   const access = ['--auth=scram-sha-256', '--username', USER, '--pwfile', `${folder}/password`]
   const locale = ['--locale=C', '--encoding=UTF8']
   await succeed(run('initdb', ['-D', data, '--no-sync', ...access, ...locale], folder))
-  return openServer(folder)
+  return openServer(folder, more)
 }
 
 /** The server of a folder; `stop` ends it only in the process that has started it. */
-function openServer(folder: string): StartedPostgres {
+function openServer(folder: string, more: readonly string[] = []): StartedPostgres {
   const port = Number(readFileSync(path.join(folder, 'port'), 'utf8'))
   const password = readFileSync(path.join(folder, 'password'), 'utf8')
   const urlOf = (database: string): string =>
@@ -153,7 +159,7 @@ function openServer(folder: string): StartedPostgres {
     suspend,
     resume,
     async start({ isShared } = { isShared: false }) {
-      const options = [...settings, `port=${port}`].flatMap((setting) => ['-c', setting])
+      const options = [...settings, ...more, `port=${port}`].flatMap((setting) => ['-c', setting])
       child = run('postgres', ['-D', path.join(folder, 'data'), ...options], folder)
       await waitUntilReady(urlOf('postgres'), child)
       // It serves other test files after the end of this one.
