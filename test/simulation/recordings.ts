@@ -92,6 +92,8 @@ export class Mount implements LibraryStorage {
   readonly #watches = new Set<Watch>()
   #state: MountState = 'good'
   #held: Held[] = []
+  /** Processes that know the mount by its content. */
+  readonly #knownBy = new WeakSet<Actor>()
   openFiles = 0
 
   constructor(world: World, recordings: Recordings) {
@@ -137,12 +139,14 @@ export class Mount implements LibraryStorage {
       if (rest.length > 0) entries.set(name, { name, kind: 'folder' })
       else entries.set(name, { name, kind: 'file', ...(stats && stat && { stat }) })
     }
-    if (entries.size === 0 && folder !== '') throw missing(folder)
+    if (folder === '') this.#checkMounted()
+    else if (entries.size === 0) throw missing(folder)
     return [...entries.values()]
   }
 
   async hasContent(): Promise<boolean> {
     await this.#turn('probe')
+    this.#checkMounted()
     return this.#paths().length > 0
   }
 
@@ -192,6 +196,15 @@ export class Mount implements LibraryStorage {
     if (signal.aborted) resolve()
     onChange('')
     await promise.finally(() => this.#watches.delete(watch))
+  }
+
+  /** The folder of a mount is another one than the root of its content. */
+  #checkMounted(): void {
+    const actor = this.#world.current()
+    if (this.#paths().length > 0) this.#knownBy.add(actor)
+    else if (this.#state !== 'good' && this.#knownBy.has(actor)) {
+      throw new AppError('failed', 'the recordings are not mounted')
+    }
   }
 
   #paths(): string[] {
