@@ -148,10 +148,10 @@ function findShown(catalog: Catalog, hidden: readonly HiddenName[]): string | un
   return shown && keyOfName(shown)
 }
 
-/** Folders that nothing is in, which a follower keeps for ever; a scan removes them in time. */
+/** Folders that nothing is in, which only a scan removes. */
 export function findLeftFolder(cluster: Cluster): string | undefined {
-  const followers = cluster.running.filter(({ cluster: node }) => !node.figures().isScanning)
-  const left = followers.find(({ countEmptyFolders }) => countEmptyFolders() > 0)
+  const followers = cluster.machines.filter(({ hasScanned }) => !hasScanned)
+  const left = followers.find(({ node }) => (node?.countEmptyFolders() ?? 0) > 0)
   return left && `${left.name} has folders without recordings`
 }
 

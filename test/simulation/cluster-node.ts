@@ -36,6 +36,7 @@ export interface NodeOptions {
   name: string
   mount: Mount
   skewMs: number
+  onProblem: (problem: NodeProblem) => void
 }
 
 /** A running process of a node. */
@@ -46,7 +47,6 @@ export interface RunningNode {
   startedMs: number
   catalog: Catalog
   cluster: ClusterNode
-  problems: NodeProblem[]
   hiddenNames(this: void): HiddenName[]
   view: Serving['view']
   /** Folders in the catalog with neither recordings nor folders. */
@@ -77,7 +77,7 @@ export function startNode(options: NodeOptions): RunningNode {
   return world.as(actor, () => run(options, actor))
 }
 
-function run({ world, name, mount }: NodeOptions, actor: Actor): RunningNode {
+function run({ world, name, mount, onProblem }: NodeOptions, actor: Actor): RunningNode {
   const file = `${ROOT}/${name}/catalog.sqlite`
   if (!existsInMemory(file)) copyInMemory(TEMPLATE, file)
   const following = openDatabase({ path: file, mode: 'write', replica: 'follow' })
@@ -92,7 +92,6 @@ function run({ world, name, mount }: NodeOptions, actor: Actor): RunningNode {
   )
   const hidden = openHiddenReplica(following)
   const writer = createCatalogWriter(database)
-  const problems: NodeProblem[] = []
   const stopping = new AbortController()
   const { signal } = stopping
   const catalog = createCatalog(database)
@@ -117,7 +116,7 @@ function run({ world, name, mount }: NodeOptions, actor: Actor): RunningNode {
     prepare: async () => migrateSharedDatabase(shared),
     onProblem: (problem) => {
       world.note(`${name} ${problem.kind}`)
-      problems.push(problem)
+      onProblem(problem)
     },
   })
   const running = Promise.all([
@@ -141,7 +140,6 @@ function run({ world, name, mount }: NodeOptions, actor: Actor): RunningNode {
     hiddenNames: () => hiddenOf.list(),
     view: async (session) => serving().view(session),
     cluster,
-    problems,
     countEmptyFolders: () => countEmptyFolders(file),
     count: (count) => activity.add([count]),
     async stop() {
