@@ -91,7 +91,7 @@ const serverRows: Record<string, string> = {
     'base/errors.ts library/catalog ' +
     'site/{purge,http/responses,http/site,http/session-parameters.ts}',
   'site/purge': 'base/errors.ts library/{catalog,catalog/store}',
-  'cluster/postgres': 'base/errors.ts',
+  'cluster/postgres': 'base/errors.ts library/catalog/store/recording-columns.ts',
   'cluster/jobs': `${known} library/{catalog/scan,catalog/store} cluster/postgres`,
   'site/http':
     'base/{errors.ts,config,admission} storage/recordings library/{catalog,metadata} ' +

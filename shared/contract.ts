@@ -36,13 +36,18 @@ export const sessionsResponse = list(
 export type SessionsResponse = Shaped<typeof sessionsResponse>
 export type SessionItem = SessionsResponse[number]
 
+/** What the sidecars of a session contain for lists and pages: untrusted text, never HTML. */
+export const sessionTextFields = { title: optional(string) }
+export const sessionText = object(sessionTextFields)
+export type SessionText = Shaped<typeof sessionText>
+
 /** A session beside another one, as a link to it needs. */
 const neighbour = object({ date: string, sessionId: string, title: optional(string) })
 
 /** Response of GET /api/session/{streamer}/{date}/{sessionId}. */
 export const sessionResponse = object({
+  ...sessionTextFields,
   /** Untrusted text, as all titles, labels and descriptions; never HTML. */
-  title: optional(string),
   description: optional(string),
   /** ISO 8601 with zone. */
   startTime: optional(string),
@@ -79,7 +84,7 @@ export const detailsResponse = object({
     object({
       date: string,
       sessionId: string,
-      title: optional(string),
+      ...sessionTextFields,
       startTime: optional(string),
       growing: optional(boolean),
     }),

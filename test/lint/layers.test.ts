@@ -104,7 +104,7 @@ const serverRows = `
   site/http/pages           base/{errors,admission} library/{catalog,metadata} site/{purge,http/responses,http/site,http/admitted,http/session-parameters}
   site/http/crawlers        base/errors library/catalog site/{purge,http/responses,http/site,http/session-parameters}
   site/purge                base/errors library/{catalog,catalog/store}
-  cluster/postgres          base/errors
+  cluster/postgres          base/errors library/catalog/store/recording-columns
   cluster/jobs              base/{errors,problem} library/{catalog/scan,catalog/store} cluster/postgres
   site/http                 base/{errors,config,admission} storage/recordings library/{catalog,metadata} stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} site/{purge,http/responses,http/connections,http/site,http/pages,http/crawlers}
   site/page-assets          base/errors storage/recordings

@@ -1,10 +1,10 @@
 // The sessions of a streamer as the page lists them: with details, filtered, grouped by month.
-import type { DetailsResponse, SessionItem } from '../../shared/contract.ts'
+import { sessionText } from '../../shared/contract.ts'
+import type { DetailsResponse, SessionItem, SessionText } from '../../shared/contract.ts'
 import { formatMonth, parseSessionDay } from './session-date.ts'
 import type { SessionDay } from './session-date.ts'
 
-export interface ListedSession extends SessionItem {
-  title: string | undefined
+export interface ListedSession extends SessionItem, SessionText {
   isGrowing: boolean
   /** Absent if the date is not a day. */
   day: SessionDay | undefined
@@ -41,7 +41,7 @@ export function describeSessions(
     const detail = detailsByKey.get(keyOf(session))
     return {
       ...session,
-      title: detail?.title,
+      ...sessionText(detail),
       isGrowing: detail?.growing === true,
       day: parseSessionDay(session.date),
     }

@@ -95,6 +95,28 @@ const steps: readonly (readonly string[])[] = [
        session_id text COLLATE "C" NOT NULL,
        reason text NOT NULL)`,
   ],
+  [
+    `ALTER TABLE aftercast.recordings ADD COLUMN facts text NOT NULL DEFAULT '{}'`,
+    `UPDATE aftercast.recordings SET facts = json_strip_nulls(
+       json_build_object('title', title, 'startMs', starts_at_ms))::text
+       WHERE title IS NOT NULL OR starts_at_ms IS NOT NULL`,
+    // Nodes of an older release, which still run, read and write the former columns.
+    `CREATE FUNCTION aftercast.carry_facts() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN
+       IF NEW.facts = coalesce(OLD.facts, '{}') AND
+         (NEW.title, NEW.starts_at_ms) IS DISTINCT FROM (OLD.title, OLD.starts_at_ms)
+       THEN
+         NEW.facts := json_strip_nulls(
+           json_build_object('title', NEW.title, 'startMs', NEW.starts_at_ms))::text;
+       ELSE
+         NEW.title := NEW.facts::json ->> 'title';
+         NEW.starts_at_ms := NEW.facts::json ->> 'startMs';
+       END IF;
+       RETURN NEW;
+     END $$`,
+    `CREATE TRIGGER carry_facts BEFORE INSERT OR UPDATE ON aftercast.recordings
+       FOR EACH ROW EXECUTE FUNCTION aftercast.carry_facts()`,
+  ],
 ]
 
 /** Of this program; any number that no other program uses for an advisory lock. */

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { queryOnce, sharedPostgres } from '../../../test/support/servers/postgres.ts'
 import type { StartedPostgres } from '../../../test/support/servers/postgres.ts'
 import { startSilentRelay } from '../../../test/support/servers/silent-relay.ts'
+import type { SharedRecording } from '../../library/catalog/store/recording-columns.ts'
 import { describeProblem } from './connection-problem.ts'
 import { agreeOnSecret, claimScan, readLibrary, renewScan } from './library-row.ts'
 import { migrateSharedDatabase } from './migrations.ts'
@@ -20,7 +21,6 @@ import {
 } from './shared-hidden.ts'
 import type { SharedHiddenName } from './shared-hidden.ts'
 import { pruneDeletions, publishRecordings, readChanges } from './shared-recordings.ts'
-import type { SharedRecording } from './shared-recordings.ts'
 
 let postgres: StartedPostgres
 let url: string
@@ -64,8 +64,7 @@ function recordingOf(name: string): SharedRecording {
     attempts: 0,
     sidecars: 's',
     titledBy: 's',
-    title: 'Zoë 日本',
-    startsAtMs: 1_769_817_600_000,
+    facts: '{"title":"Zoë 日本","startMs":1769817600000}',
   }
 }
 
@@ -79,8 +78,62 @@ describe('the migrations', () => {
       { number: 2 },
       { number: 3 },
       { number: 4 },
+      { number: 5 },
     ])
     expect(await readLibrary(database)).toMatchObject({ generation: 1, layout: null })
+  })
+
+  it('carry titles to nodes of an older release, and from them', async () => {
+    await migrateSharedDatabase(database)
+    await queryOnce(
+      url,
+      `DROP TRIGGER carry_facts ON aftercast.recordings;
+       DROP FUNCTION aftercast.carry_facts;
+       ALTER TABLE aftercast.recordings DROP COLUMN facts;
+       DELETE FROM aftercast.migrations WHERE number > 4`,
+    )
+    // As an older node writes a row.
+    const put = async (name: string, title: string): Promise<unknown> =>
+      queryOnce(
+        url,
+        `INSERT INTO aftercast.recordings (folder, name, streamer, date, session_id, kind, rank,
+           size_bytes, modified_ms, version, status, duration_seconds, reason, flawed,
+           settles_at_ms, retry_at_ms, rest_until_ms, attempts, sidecars, titled_by, title,
+           starts_at_ms, generation, removed_at)
+         VALUES ('alice', '${name}', 'alice', '1', '${name}', 'file', 0, 1, 1, 'v', 'found', NULL,
+           NULL, 0, 1, 0, 0, 0, 's', 's', '${title}', 1769817600000, 2, NULL)
+         ON CONFLICT (folder, name) DO UPDATE SET title = excluded.title,
+           starts_at_ms = excluded.starts_at_ms, generation = excluded.generation`,
+      )
+    const read = async (): Promise<string[]> => {
+      const { present } = await readChanges(database, { after: 1, upTo: 9, limit: 1000 })
+      return present.map(({ facts }) => facts).toSorted()
+    }
+    const factsOf = (title: string): string => JSON.stringify({ title, startMs: 1_769_817_600_000 })
+    await put('1.mp4', 'One')
+    await migrateSharedDatabase(database)
+    await put('2.mp4', 'Two')
+    expect(await read()).toEqual([factsOf('One'), factsOf('Two')])
+    await put('2.mp4', 'Another')
+    expect(await read()).toEqual([factsOf('Another'), factsOf('One')])
+
+    await claimScan(database, 'a')
+    const [row] = await readChanges(database, { after: 1, upTo: 9, limit: 1000 }).then(
+      ({ present }) => present.filter(({ name }) => name === '2.mp4'),
+    )
+    const facts = '{"title":"New","startMs":5,"later":1}'
+    const present =
+      row === undefined
+        ? []
+        : [
+            { ...row, facts },
+            { ...row, name: '3.mp4', facts },
+          ]
+    await publishRecordings(database, 'a', { present, gone: [] })
+    expect(await read()).toEqual([facts, facts, factsOf('One')])
+    const titles = 'SELECT title, starts_at_ms::int AS start FROM aftercast.recordings'
+    const renamed = { title: 'New', start: 5 }
+    expect(await queryOnce(url, `${titles} WHERE name <> '1.mp4'`)).toEqual([renamed, renamed])
   })
 
   it('refuse a database of a newer version', async () => {

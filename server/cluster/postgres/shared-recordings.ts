@@ -2,52 +2,22 @@
 // order of generations, or by path for a snapshot.
 import { sql } from 'kysely'
 import { z } from 'zod'
+import {
+  columnNames,
+  columnsOf,
+  recordingColumns,
+  recordingShape,
+} from '../../library/catalog/store/recording-columns.ts'
+import type {
+  RecordingPath,
+  SharedRecording,
+} from '../../library/catalog/store/recording-columns.ts'
 import { nextGeneration } from './library-row.ts'
 import { inIndexOrder } from './shared-database.ts'
 import type { SharedDatabase } from './shared-database.ts'
 
-/** Identifies a recording on all nodes. */
-export interface SharedPath {
-  folder: string
-  name: string
-}
-
-/** A component of a path: no separator, nothing that leaves the folder. */
-const component = '(?!\\.{1,2}(?:/|$))[^/\\0]+'
-const nameShape = z.string().regex(new RegExp(`^${component}$`))
-const folderShape = z.string().regex(new RegExp(`^(?:${component}(?:/${component})*)?$`))
-const whole = z.int()
-
-const recordingShape = z.object({
-  folder: folderShape,
-  name: nameShape,
-  streamer: nameShape,
-  date: nameShape,
-  sessionId: nameShape,
-  kind: z.enum(['file', 'folder']),
-  rank: whole,
-  sizeBytes: whole.min(0),
-  modifiedMs: whole,
-  version: z.string(),
-  status: z.enum(['found', 'playable', 'unplayable']),
-  durationSeconds: z.number().nullable(),
-  reason: z.string().nullable(),
-  flawed: whole.min(0).max(1),
-  settlesAtMs: whole,
-  retryAtMs: whole,
-  restUntilMs: whole,
-  attempts: whole.min(0),
-  sidecars: z.string(),
-  titledBy: z.string(),
-  title: z.string().nullable(),
-  startsAtMs: whole.nullable(),
-})
-
-/** One recording; see ReplicaRecording in catalog/store. */
-export type SharedRecording = z.output<typeof recordingShape>
-
 const changeShape = recordingShape
-  .extend({ generation: whole, isGone: z.boolean() })
+  .extend({ generation: z.int(), isGone: z.boolean() })
   .refine(({ status, durationSeconds, reason }) => {
     return (
       (status === 'playable') === (durationSeconds !== null) &&
@@ -55,18 +25,28 @@ const changeShape = recordingShape
     )
   })
 
-const columns = sql.raw(`
-  folder, name, streamer, date, session_id AS "sessionId", kind, rank,
-  size_bytes::float8 AS "sizeBytes", modified_ms::float8 AS "modifiedMs", version, status,
-  duration_seconds AS "durationSeconds", reason, flawed, settles_at_ms::float8 AS "settlesAtMs",
-  retry_at_ms::float8 AS "retryAtMs", rest_until_ms::float8 AS "restUntilMs", attempts,
-  sidecars, titled_by AS "titledBy", title, starts_at_ms::float8 AS "startsAtMs",
-  generation::float8 AS generation, removed_at IS NOT NULL AS "isGone"`)
+/** What differs from SQLite, which has ids of these. */
+const names = ['folder', 'name', 'streamer'] as const
+const keys = [...names, ...columnsOf()]
+const stored = [...names, columnNames(columnsOf())].join(', ')
+
+/** The driver returns a bigint as a string. */
+const columns = sql.raw(
+  [
+    ...names,
+    ...columnsOf().map((key) => {
+      const { column, type } = recordingColumns[key]
+      return `${column}${type === 'bigint' ? '::float8' : ''} AS "${key}"`
+    }),
+    'generation::float8 AS generation',
+    'removed_at IS NOT NULL AS "isGone"',
+  ].join(', '),
+)
 
 /** Changes up to a generation. Rows that are not valid are skipped, and only counted. */
 export interface SharedChanges {
   present: SharedRecording[]
-  gone: SharedPath[]
+  gone: RecordingPath[]
   /** All changes up to this generation are contained. */
   upTo: number
   invalid: number
@@ -83,7 +63,7 @@ export const ROWS_PER_GENERATION = 500
 export async function publishRecordings(
   database: SharedDatabase,
   token: string,
-  { present, gone }: { present: readonly SharedRecording[]; gone: readonly SharedPath[] },
+  { present, gone }: { present: readonly SharedRecording[]; gone: readonly RecordingPath[] },
 ): Promise<number | undefined> {
   const { rows } = await sql`
     WITH next AS (${nextGeneration(token)}),
@@ -98,38 +78,17 @@ export async function publishRecordings(
       FROM next, json_to_recordset(${JSON.stringify(gone)}::json) AS given (folder text, name text)
       WHERE known.folder = given.folder AND known.name = given.name AND known.removed_at IS NULL)
     SELECT generation::float8 AS generation FROM next`.execute(database)
-  return rows.length === 0 ? undefined : z.object({ generation: whole }).parse(rows[0]).generation
+  return rows.length === 0 ? undefined : z.object({ generation: z.int() }).parse(rows[0]).generation
 }
 
-/** Columns with the names and types of the JSON. */
-const publishedColumns: readonly (readonly [column: string, key: string, type: string])[] = [
-  ['folder', 'folder', 'text'],
-  ['name', 'name', 'text'],
-  ['streamer', 'streamer', 'text'],
-  ['date', 'date', 'text'],
-  ['session_id', 'sessionId', 'text'],
-  ['kind', 'kind', 'text'],
-  ['rank', 'rank', 'integer'],
-  ['size_bytes', 'sizeBytes', 'bigint'],
-  ['modified_ms', 'modifiedMs', 'bigint'],
-  ['version', 'version', 'text'],
-  ['status', 'status', 'text'],
-  ['duration_seconds', 'durationSeconds', 'double precision'],
-  ['reason', 'reason', 'text'],
-  ['flawed', 'flawed', 'integer'],
-  ['settles_at_ms', 'settlesAtMs', 'bigint'],
-  ['retry_at_ms', 'retryAtMs', 'bigint'],
-  ['rest_until_ms', 'restUntilMs', 'bigint'],
-  ['attempts', 'attempts', 'integer'],
-  ['sidecars', 'sidecars', 'text'],
-  ['titled_by', 'titledBy', 'text'],
-  ['title', 'title', 'text'],
-  ['starts_at_ms', 'startsAtMs', 'bigint'],
-]
-const stored = publishedColumns.map(([column]) => column).join(', ')
-const published = publishedColumns.map(([, key]) => `given."${key}"`).join(', ')
-const given = publishedColumns.map(([, key, type]) => `"${key}" ${type}`).join(', ')
-const replaced = [...publishedColumns.map(([column]) => column), 'generation', 'removed_at']
+/** The JSON of a row, and what it replaces. */
+const published = keys.map((key) => `given."${key}"`).join(', ')
+const given = [
+  ...names.map((key) => `"${key}" text`),
+  ...columnsOf().map((key) => `"${key}" ${recordingColumns[key].type}`),
+].join(', ')
+const replaced = `${stored}, generation, removed_at`
+  .split(', ')
   .map((column) => `${column} = excluded.${column}`)
   .join(', ')
 
@@ -151,19 +110,19 @@ export async function readChanges(
     : (await statement.execute(database)).rows
   if (rows.length < limit) return { ...parseRows(rows), upTo }
   // The last generation may be incomplete.
-  const last = z.object({ generation: whole }).parse(rows.at(-1)).generation
+  const last = z.object({ generation: z.int() }).parse(rows.at(-1)).generation
   const complete = rows.filter((row) => generationShape.parse(row).generation < last)
   return { ...parseRows(complete), upTo: last - 1 }
 }
 
-const generationShape = z.object({ generation: whole })
+const generationShape = z.object({ generation: z.int() })
 
 /** Existing recordings after a path in byte order, and the last path that was read, if any. */
 export async function readPage(
   database: SharedDatabase,
-  after: SharedPath,
+  after: RecordingPath,
   limit: number,
-): Promise<{ present: SharedRecording[]; upTo: SharedPath | undefined; invalid: number }> {
+): Promise<{ present: SharedRecording[]; upTo: RecordingPath | undefined; invalid: number }> {
   const rows = await inIndexOrder(
     database,
     sql`
@@ -181,7 +140,7 @@ const pathShape = z.object({ folder: z.string(), name: z.string() })
 /** The recordings with these paths, as far as they exist. */
 export async function readByPath(
   database: SharedDatabase,
-  paths: readonly SharedPath[],
+  paths: readonly RecordingPath[],
 ): Promise<SharedRecording[]> {
   const { rows } = await sql`
     SELECT ${columns} FROM aftercast.recordings
@@ -221,7 +180,7 @@ export async function pruneDeletions(database: SharedDatabase, token: string): P
 
 function parseRows(rows: readonly unknown[]): Omit<SharedChanges, 'upTo'> {
   const present: SharedRecording[] = []
-  const gone: SharedPath[] = []
+  const gone: RecordingPath[] = []
   let invalid = 0
   for (const row of rows) {
     const { data } = changeShape.safeParse(row)

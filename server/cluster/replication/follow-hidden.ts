@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { HiddenChange } from '../../library/catalog/store/hidden.ts'
 import type { HiddenReplica } from '../../library/catalog/store/replica-hidden.ts'
-import type { ReplicaPosition } from '../../library/catalog/store/replica-recording.ts'
+import type { ReplicaPosition } from '../../library/catalog/store/replica-position.ts'
 import type { SharedLibrary } from '../postgres/library-row.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
 import { readHiddenChanges, readHiddenPage } from '../postgres/shared-hidden.ts'

@@ -1,13 +1,13 @@
 // Brings a node's replica to the generation of the shared database, by its changes or a snapshot.
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { RecordingPath } from '../../library/catalog/store/recording-columns.ts'
 import type { Replica } from '../../library/catalog/store/replica.ts'
-import { isAt } from '../../library/catalog/store/replica-recording.ts'
-import type { ReplicaPosition } from '../../library/catalog/store/replica-recording.ts'
+import { isAt } from '../../library/catalog/store/replica-position.ts'
+import type { ReplicaPosition } from '../../library/catalog/store/replica-position.ts'
 import type { SharedLibrary } from '../postgres/library-row.ts'
 import { readLibrary } from '../postgres/library-row.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
 import { readChanges, readPage } from '../postgres/shared-recordings.ts'
-import type { SharedPath } from '../postgres/shared-recordings.ts'
 
 export interface Following {
   database: SharedDatabase
@@ -23,7 +23,7 @@ interface Snapshot {
   from: ReplicaPosition
   position: ReplicaPosition
   /** All before, and this path, is applied. */
-  after: SharedPath
+  after: RecordingPath
 }
 
 /** Rows per statement. */

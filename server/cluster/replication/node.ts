@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { codeOf } from '../../base/errors.ts'
 import type { Outbox } from '../../library/catalog/store/outbox.ts'
 import type { HiddenReplica } from '../../library/catalog/store/replica-hidden.ts'
-import type { RecordingPath } from '../../library/catalog/store/replica-recording.ts'
+import type { RecordingPath } from '../../library/catalog/store/recording-columns.ts'
 import type { Replica } from '../../library/catalog/store/replica.ts'
 import {
   claimScan,

@@ -1,7 +1,7 @@
 // Publishes the outbox of the scanning node, and discards that of a node which scans no longer.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Outbox, OutboxBatch } from '../../library/catalog/store/outbox.ts'
-import type { RecordingPath } from '../../library/catalog/store/replica-recording.ts'
+import type { RecordingPath } from '../../library/catalog/store/recording-columns.ts'
 import type { Replica } from '../../library/catalog/store/replica.ts'
 import { agreeOnSecret, describeLibrary, renewScan } from '../postgres/library-row.ts'
 import { storeUnlessRefused } from '../postgres/refused-rows.ts'

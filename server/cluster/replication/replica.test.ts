@@ -15,7 +15,7 @@ import { listImperfect } from '../../library/catalog/store/imperfect.ts'
 import { openOutbox } from '../../library/catalog/store/outbox.ts'
 import { openHiddenReplica } from '../../library/catalog/store/replica-hidden.ts'
 import type { HiddenReplica } from '../../library/catalog/store/replica-hidden.ts'
-import type { ReplicaPosition } from '../../library/catalog/store/replica-recording.ts'
+import type { ReplicaPosition } from '../../library/catalog/store/replica-position.ts'
 import { openReplica } from '../../library/catalog/store/replica.ts'
 import type { Replica } from '../../library/catalog/store/replica.ts'
 import { createCatalog } from '../../library/catalog/store/sqlite-catalog.ts'
@@ -253,7 +253,8 @@ function title({ size, isWhole }: Change, writer: CatalogWriter): void {
   const [recording] = writer.untitled(1)
   if (recording === undefined) return
   const { id, sidecars } = recording
-  writer.recordTitles([{ id, sidecars, title: isWhole ? `é ${size}` : null, startsAtMs: size }])
+  const facts = { ...(isWhole && { title: `é ${size}` }), startMs: size }
+  writer.recordTitles([{ id, sidecars, facts }])
 }
 
 function inspect({ size, isWhole }: Change, writer: CatalogWriter): void {

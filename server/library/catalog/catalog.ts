@@ -1,18 +1,16 @@
 // The catalog's read interface: streamers, their sessions, and the path of a session's recording.
-import type { SessionItem, StreamerItem } from '../../../shared/contract.ts'
+import type { SessionItem, SessionText, StreamerItem } from '../../../shared/contract.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { UnplayableReason } from '../../base/problem.ts'
 
 /** One session in the catalog. Names are NFC; `path` is spelled as in storage. */
-export interface SessionRow extends SessionReference {
+export interface SessionRow extends SessionReference, SessionText {
   /** Path of the recording, for storage. */
   path: string
   /** `folder`: parts in name order, or a recorder's playlist (see session-folder.ts). */
   kind: 'file' | 'folder'
   /** Start by the sidecars, else by the names, in milliseconds since 1970. */
-  startMs?: number
-  /** Untrusted text of its sidecars. */
-  title?: string
+  startMs?: number | undefined
   sizeBytes: number
   modifiedMs: number
   /** When the recording counts as settled, unless it changes again. */
@@ -30,10 +28,9 @@ export interface Neighbours {
 }
 
 /** What cards show of a session besides its names and duration. */
-export interface SessionDetail extends SessionName {
-  title?: string
+export interface SessionDetail extends SessionName, SessionText {
   /** Start by the sidecars, else by the names, in milliseconds since 1970. */
-  startMs?: number
+  startMs?: number | undefined
   /** When the recording counts as settled, unless it changes again. */
   settlesAtMs: number
 }

@@ -4,10 +4,10 @@ import type { Chapter, RawChapter } from './chapters.ts'
 import { cleanDescription, cleanTitle } from './clean-text.ts'
 import { JsonFieldsParser } from './json-fields.ts'
 import { plausibleStart } from './sidecar-parser.ts'
-import type { SessionText, SidecarParser } from './sidecar-parser.ts'
+import type { SidecarText, SidecarParser } from './sidecar-parser.ts'
 
 /** What an `.info.json` contains of a session. */
-export interface InfoJson extends SessionText {
+export interface InfoJson extends SidecarText {
   chapters: Chapter[]
 }
 

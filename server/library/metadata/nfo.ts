@@ -2,7 +2,7 @@
 import { SaxesParser } from 'saxes'
 import { cleanDescription, cleanTitle, MAX_DESCRIPTION_LENGTH } from './clean-text.ts'
 import { plausibleStart } from './sidecar-parser.ts'
-import type { SessionText, SidecarParser } from './sidecar-parser.ts'
+import type { SidecarText, SidecarParser } from './sidecar-parser.ts'
 
 /** Nested elements, and attributes of one element: the parser has them in memory. */
 const MAX_DEPTH = 64
@@ -23,7 +23,7 @@ class LimitExceeded extends Error {}
  * errors, and nothing outside of the file is read. What follows the root, such as the URL that Kodi
  * allows there, does not count.
  */
-export class NfoParser implements SidecarParser<SessionText> {
+export class NfoParser implements SidecarParser<SidecarText> {
   readonly #decoder = new TextDecoder()
   readonly #xml = new SaxesParser()
   readonly #fields = new Map<string, string>()
@@ -54,7 +54,7 @@ export class NfoParser implements SidecarParser<SessionText> {
     return !this.#isBroken && !this.#isWhole
   }
 
-  end(): SessionText | undefined {
+  end(): SidecarText | undefined {
     if (!this.#isWhole) return undefined
     const title = cleanTitle(this.#fields.get('title'))
     const description = cleanDescription(this.#fields.get('plot'))

@@ -13,12 +13,12 @@ import type { ParsedFile, ParsedFilesOptions } from './parsed-files.ts'
 import { RecentResults } from './recent-results.ts'
 import { findFirstPart, sidecarBase } from './sidecar-files.ts'
 import type { SidecarSource } from './sidecar-files.ts'
-import type { SessionText } from './sidecar-parser.ts'
+import type { SidecarText } from './sidecar-parser.ts'
 import { StreamerJsonParser } from './streamer-json.ts'
 import type { StreamerText } from './streamer-json.ts'
 
 /** What the sidecars contain of a session. */
-export interface SessionSidecars extends SessionText {
+export interface SessionSidecars extends SidecarText {
   /** In order of their starts. */
   chapters: readonly Chapter[]
 }
@@ -30,14 +30,13 @@ export interface SidecarsOptions extends ParsedFilesOptions {
 /** The sidecars of a session with one base. */
 interface SessionFiles {
   info: ParsedFile<InfoJson> | undefined
-  nfo: ParsedFile<SessionText> | undefined
+  nfo: ParsedFile<SidecarText> | undefined
   vtt: ParsedFile<Chapter[]> | undefined
 }
 
 /** What lists show of a session. */
 export interface SessionTitle {
-  title: string | null
-  startsAtMs: number | null
+  facts: SidecarText
   /** Signature of the files that were read (text-sidecars.ts). */
   sidecars: string
 }
@@ -51,7 +50,7 @@ interface BaseFiles {
 export class Sidecars {
   readonly #storage: Storage
   readonly #infos: ParsedFiles<InfoJson>
-  readonly #nfos: ParsedFiles<SessionText>
+  readonly #nfos: ParsedFiles<SidecarText>
   readonly #vtts: ParsedFiles<Chapter[]>
   readonly #streamerFiles: ParsedFiles<StreamerText>
   readonly #sessions = new RecentResults<SessionSidecars>()
@@ -91,7 +90,7 @@ export class Sidecars {
    */
   async readTitle(source: SidecarSource, signal: AbortSignal): Promise<SessionTitle> {
     const found = await this.#readBases(source, signal)
-    const { title, startMs } = joinFiles(found.map(({ files }) => files))
+    const facts = joinFiles(found.map(({ files }) => files))
     const versions = new Map(
       found.flatMap(({ base, files: { info, nfo } }): [string, string][] => [
         ...(info ? [[`${base}.info.json`, info.version] as [string, string]] : []),
@@ -99,8 +98,7 @@ export class Sidecars {
       ]),
     )
     const bases = found.map(({ base }) => base)
-    const sidecars = signSidecars(bases, versions)
-    return { title: title ?? null, startsAtMs: startMs ?? null, sidecars }
+    return { facts, sidecars: signSidecars(bases, versions) }
   }
 
   async #readSession(source: SidecarSource, signal: AbortSignal): Promise<SessionSidecars> {

@@ -1,5 +1,6 @@
 // The details of a session, composed from the catalog, the open session and the sidecars.
 import { withTimeout } from '../../../shared/with-timeout.ts'
+import { sessionText } from '../../../shared/contract.ts'
 import type { SessionResponse } from '../../../shared/contract.ts'
 import { playlistFileApiPath, storyboardApiPath } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
@@ -63,11 +64,11 @@ export class SessionDetails {
     const { catalog, sidecars, formatPath } = this.#options
     const { previous, next } = catalog.neighbours(row)
     const [opened, text] = await Promise.all([this.#open(row), sidecars.session(row, signal)])
-    const { title, description, startMs = row.startMs } = text
+    const { description, startMs = row.startMs } = text
     const durationSeconds = opened && secondsOf(opened.parts)
     const chapters = await this.#chapters(text.chapters, opened)
     return {
-      ...(title !== undefined && { title }),
+      ...sessionText(text),
       ...(description !== undefined && { description }),
       ...(startMs !== undefined && { startTime: new Date(startMs).toISOString() }),
       ...(durationSeconds !== undefined && { durationSeconds }),

@@ -1,6 +1,7 @@
 // The details of a streamer: prepared once for each change of the catalog or of the streamer's
 // folder.
 import { LRUCache } from 'lru-cache'
+import { sessionText } from '../../../shared/contract.ts'
 import type { DetailsResponse } from '../../../shared/contract.ts'
 import { streamerThumbnailApiPath } from '../../../shared/paths.ts'
 import type { Catalog, SessionDetail } from '../../library/catalog/catalog.ts'
@@ -118,13 +119,13 @@ export class StreamerDetails {
 }
 
 function formatSession(
-  { date, sessionId, title, startMs, settlesAtMs }: SessionDetail,
+  { date, sessionId, startMs, settlesAtMs, ...text }: SessionDetail,
   nowMs: number,
 ): DetailsResponse['sessions'][number] {
   return {
     date,
     sessionId,
-    ...(title !== undefined && { title }),
+    ...sessionText(text),
     ...(startMs !== undefined && { startTime: new Date(startMs).toISOString() }),
     ...(settlesAtMs > nowMs && { growing: true }),
   }

@@ -1,5 +1,6 @@
 // Sidecars with the text of a session, by name, and the signature by which a change is noticed.
 import { createHash } from 'node:crypto'
+import { sessionTextFields } from '../../../../shared/contract.ts'
 import type { StorageEntry } from '../../../storage/recordings/storage.ts'
 
 /** Endings after the name of a recording or a session folder. */
@@ -7,6 +8,8 @@ export const TEXT_SIDECARS = ['.info.json', '.nfo'] as const
 
 /** Versions of files by name. */
 export type SidecarVersions = ReadonlyMap<string, string>
+
+const FIELDS = Object.keys(sessionTextFields)
 
 const none: SidecarVersions = new Map()
 
@@ -27,8 +30,8 @@ export function isTextSidecar(name: string): boolean {
 }
 
 /**
- * Identifies the versions of the sidecars with these bases (names without the ending); empty if
- * there are none.
+ * Identifies the versions of the sidecars with these bases (names without the ending), and what is
+ * read of them: a release that reads more reads them again. Empty if there are none.
  */
 export function signSidecars(bases: readonly string[], versions: SidecarVersions): string {
   if (versions.size === 0) return ''
@@ -39,5 +42,8 @@ export function signSidecars(bases: readonly string[], versions: SidecarVersions
     }),
   )
   if (signed.length === 0) return ''
-  return createHash('sha256').update(JSON.stringify(signed)).digest('base64url').slice(0, 22)
+  return createHash('sha256')
+    .update(JSON.stringify([FIELDS, signed]))
+    .digest('base64url')
+    .slice(0, 22)
 }

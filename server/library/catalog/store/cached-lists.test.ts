@@ -60,7 +60,7 @@ const steps = {
     const [recording] = writer.untitled(1)
     if (recording === undefined) return
     const { id, sidecars } = recording
-    writer.recordTitles([{ id, sidecars, title: `${size}`, startsAtMs: size }])
+    writer.recordTitles([{ id, sidecars, facts: { title: `${size}`, startMs: size } }])
   },
   hide({ hidden }: Life, { streamer, sessionId }: Step): void {
     hidden.hide({ kind: 'session', streamer, date: DATE, sessionId })

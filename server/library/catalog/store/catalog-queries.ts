@@ -1,297 +1,140 @@
 // Queries of the catalog's read side.
-import { sql } from 'kysely'
 import type { StreamerItem } from '../../../../shared/contract.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import type { SessionName } from '../catalog.ts'
-import type { Database, Query } from './database.ts'
+import type { Database } from './database.ts'
+import { selectColumns } from './recording-columns.ts'
+import type { RecordingPath, Values } from './recording-columns.ts'
 
-/** A recording with the names of its session, as returned by `session` and `newest`. */
-export interface RecordingRow {
-  streamer: string
-  date: string
-  sessionId: string
-  folder: string
-  name: string
-  kind: 'file' | 'folder'
-  size_bytes: number
-  modified_ms: number
-  duration_seconds: number | null
-  reason: string | null
-  settlesAtMs: number
-  title: string | null
-  startsAtMs: number | null
-}
+const LISTED = ['date', 'sessionId', 'durationSeconds'] as const
+const DETAIL = ['date', 'sessionId', 'kind', 'settlesAtMs', 'facts'] as const
+const SESSION = [...DETAIL, 'sizeBytes', 'modifiedMs', 'durationSeconds', 'reason'] as const
 
 /** A session in a list. */
-export interface ListedRow {
-  date: string
-  sessionId: string
-  duration_seconds: number | null
-}
-
+export type ListedRow = Values<(typeof LISTED)[number]>
 /** What a list leaves out of a session. */
-export interface DetailRow {
-  date: string
-  sessionId: string
-  name: string
-  kind: 'file' | 'folder'
-  settlesAtMs: number
-  title: string | null
-  startsAtMs: number | null
-}
-
+export type DetailRow = Values<(typeof DETAIL)[number]> & { name: string }
 /** A session in a sitemap. */
-export interface EntryRow extends DetailRow {
-  duration_seconds: number | null
-}
+export type EntryRow = DetailRow & ListedRow
+/** A recording with the names of its session. */
+export type RecordingRow = Values<(typeof SESSION)[number]> & RecordingPath & { streamer: string }
 
-export interface CatalogQueries {
-  streamers: Query<object, StreamerItem>
-  /** One row of `streamers`, if listed. */
-  shownStreamer: Query<{ name: string }, StreamerItem>
-  /**
-   * A row if the session or its streamer is hidden; with empty date and id for the streamer alone.
-   */
-  hidden: Query<SessionReference, { streamer: string }>
-  streamer: Query<{ name: string }, { id: number }>
-  sessions: Query<{ id: number }, ListedRow>
-  /** Listed sessions of a shown streamer after a name, in the order of the index. */
-  sessionsAfter: Query<SessionName & { name: string; limit: number }, EntryRow>
-  /** One row of `sessions`, if listed. */
-  listedSession: Query<SessionReference, ListedRow>
-  session: Query<SessionReference, RecordingRow>
-  /** The date of the listed session at an offset, newest first. */
-  dateAt: Query<{ id: number; offset: number }, { date: string }>
-  /** Ids of the listed sessions of a date. */
-  idsOfDate: Query<{ id: number; date: string }, { sessionId: string }>
-  /** The next date before or after a date that has a listed session. */
-  dateBefore: Query<{ id: number; date: string }, { date: string }>
-  dateAfter: Query<{ id: number; date: string }, { date: string }>
-  details: Query<{ id: number }, DetailRow>
-  /** Listed sessions of dates in this range. */
-  sessionsOfDates: Query<{ id: number; oldest: string; newest: string }, RecordingRow>
-  /** Number of listed sessions after a date. */
-  countAfter: Query<{ id: number; date: string }, { count: number }>
-  /** The newest listed sessions of all shown streamers. */
-  newestOfSite: Query<{ limit: number }, RecordingRow>
-}
+export type CatalogQueries = ReturnType<typeof prepareCatalogQueries>
 
-/** Compiles and prepares all queries. */
-export function prepareCatalogQueries(database: Database): CatalogQueries {
+/** Prepares all queries. */
+export function prepareCatalogQueries(database: Database) {
   return {
+    ...prepareStreamers(database),
     ...prepareLists(database),
-    ...prepareEntries(database),
     ...prepareNeighbours(database),
-    ...prepareHidden(database),
     ...prepareRows(database),
+  }
+}
+
+/** Has a listed session, and is not hidden as a whole. */
+const isShown = `recording_count > 0 AND NOT EXISTS (
+  SELECT 1 FROM hidden
+  WHERE hidden.streamer = streamers.name AND hidden.date = '' AND hidden.session_id = '')`
+
+function prepareStreamers(database: Database) {
+  return {
+    streamers: database.query<object, StreamerItem>(
+      `SELECT name, recording_count FROM streamers WHERE ${isShown}`,
+    ),
+    /** One row of `streamers`, if listed. */
+    shownStreamer: database.query<{ name: string }, StreamerItem>(
+      `SELECT name, recording_count FROM streamers WHERE name = @name AND ${isShown}`,
+    ),
+    streamer: database.query<{ name: string }, { id: number }>(
+      'SELECT id FROM streamers WHERE name = @name',
+    ),
+    /**
+     * A row if the session or its streamer is hidden; with empty date and id for the streamer alone.
+     */
+    hidden: database.query<SessionReference, { streamer: string }>(`
+      SELECT streamer FROM hidden WHERE streamer = @streamer AND (
+        (date = '' AND session_id = '') OR (date = @date AND session_id = @sessionId))`),
   }
 }
 
 function prepareLists(database: Database) {
   return {
-    streamers: database.prepare<object>()((kysely) =>
-      kysely.selectFrom('streamers').select(['name', 'recording_count']).where(isShown),
-    ),
-    shownStreamer: database.prepare<{ name: string }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('streamers')
-        .select(['name', 'recording_count'])
-        .where('name', '=', parameter('name'))
-        .where(isShown),
-    ),
-    streamer: database.prepare<{ name: string }>()((kysely, parameter) =>
-      kysely.selectFrom('streamers').select('id').where('name', '=', parameter('name')),
-    ),
-    sessions: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select(['date', 'session_id as sessionId', 'duration_seconds'])
-        .where('streamer_id', '=', parameter('id'))
-        .where('listed', '=', 1),
-    ),
-    listedSession: database.prepare<SessionReference>()((kysely, parameter) =>
-      kysely
-        .selectFrom('streamers')
-        .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
-        .select(['date', 'session_id as sessionId', 'duration_seconds'])
-        .where('streamers.name', '=', parameter('streamer'))
-        .where('date', '=', parameter('date'))
-        .where('session_id', '=', parameter('sessionId'))
-        .where('listed', '=', 1),
-    ),
-    dateAt: database.prepare<{ id: number; offset: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select('date')
-        .where('streamer_id', '=', parameter('id'))
-        .where('listed', '=', 1)
-        .orderBy('date', 'desc')
-        .limit(sql.lit(1))
-        .offset(parameter('offset')),
-    ),
+    sessions: database.query<{ id: number }, ListedRow>(`
+      SELECT ${selectColumns(LISTED)} FROM recordings WHERE streamer_id = @id AND listed = 1`),
+    /** One row of `sessions`, if listed. */
+    listedSession: database.query<SessionReference, ListedRow>(`
+      SELECT ${selectColumns(LISTED)}
+      FROM streamers JOIN recordings ON recordings.streamer_id = streamers.id
+      WHERE streamers.name = @streamer AND date = @date AND session_id = @sessionId
+        AND listed = 1`),
+    /** Listed sessions of a shown streamer after a name, in the order of the index. */
+    sessionsAfter: database.query<SessionName & { name: string; limit: number }, EntryRow>(`
+      SELECT ${selectColumns([...DETAIL, 'durationSeconds'])}, recordings.name
+      FROM streamers JOIN recordings ON recordings.streamer_id = streamers.id
+      WHERE streamers.name = @name AND ${isShown} AND listed = 1
+        AND (date, session_id) > (@date, @sessionId)
+      ORDER BY date, session_id LIMIT @limit`),
+    details: database.query<{ id: number }, DetailRow>(`
+      SELECT ${selectColumns(DETAIL)}, name FROM recordings
+      WHERE streamer_id = @id AND listed = 1`),
   }
 }
 
-function prepareEntries(database: Database) {
-  return {
-    sessionsAfter: database.prepare<SessionName & { name: string; limit: number }>()(
-      (kysely, parameter) =>
-        kysely
-          .selectFrom('streamers')
-          .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
-          .select(['date', 'session_id as sessionId', 'recordings.name as name', 'kind', 'title'])
-          .select(['settles_at_ms as settlesAtMs', 'starts_at_ms as startsAtMs'])
-          .select('duration_seconds')
-          .where('streamers.name', '=', parameter('name'))
-          .where(isShown)
-          .where('listed', '=', 1)
-          .where(
-            sql<boolean>`(date, session_id) > (${parameter('date')}, ${parameter('sessionId')})`,
-          )
-          .orderBy('date')
-          .orderBy('session_id')
-          .limit(parameter('limit')),
-    ),
-  }
-}
-
+/** Dates of a streamer with listed sessions. */
 function prepareNeighbours(database: Database) {
+  const dates = 'SELECT date FROM recordings WHERE streamer_id = @id AND listed = 1'
   return {
-    idsOfDate: database.prepare<{ id: number; date: string }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select('session_id as sessionId')
-        .where('streamer_id', '=', parameter('id'))
-        .where('date', '=', parameter('date'))
-        .where('listed', '=', 1),
+    /** The date of the listed session at an offset, newest first. */
+    dateAt: database.query<{ id: number; offset: number }, { date: string }>(
+      `${dates} ORDER BY date DESC LIMIT 1 OFFSET @offset`,
     ),
-    dateBefore: database.prepare<{ id: number; date: string }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select('date')
-        .where('streamer_id', '=', parameter('id'))
-        .where('date', '<', parameter('date'))
-        .where('listed', '=', 1)
-        .orderBy('date', 'desc')
-        .limit(sql.lit(1)),
+    /** The next date before or after one. */
+    dateBefore: database.query<{ id: number; date: string }, { date: string }>(
+      `${dates} AND date < @date ORDER BY date DESC LIMIT 1`,
     ),
-    dateAfter: database.prepare<{ id: number; date: string }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select('date')
-        .where('streamer_id', '=', parameter('id'))
-        .where('date', '>', parameter('date'))
-        .where('listed', '=', 1)
-        .orderBy('date')
-        .limit(sql.lit(1)),
+    dateAfter: database.query<{ id: number; date: string }, { date: string }>(
+      `${dates} AND date > @date ORDER BY date LIMIT 1`,
     ),
-    details: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select(['date', 'session_id as sessionId', 'name', 'kind', 'title'])
-        .select(['settles_at_ms as settlesAtMs', 'starts_at_ms as startsAtMs'])
-        .where('streamer_id', '=', parameter('id'))
-        .where('listed', '=', 1),
-    ),
-  }
-}
-
-/** Has a listed session, and is not hidden as a whole. */
-const isShown = sql<boolean>`recording_count > 0 AND NOT EXISTS (
-  SELECT 1 FROM hidden WHERE hidden.streamer = streamers.name AND hidden.date = '' AND hidden.session_id = '')`
-
-function prepareHidden(database: Database) {
-  return {
-    hidden: database.prepare<{ streamer: string; date: string; sessionId: string }>()(
-      (kysely, parameter) =>
-        kysely
-          .selectFrom('hidden')
-          .select('streamer')
-          .where('streamer', '=', parameter('streamer'))
-          .where((expression) =>
-            expression.or([
-              expression.and({ date: '', session_id: '' }),
-              expression.and([
-                expression('date', '=', parameter('date')),
-                expression('session_id', '=', parameter('sessionId')),
-              ]),
-            ]),
-          ),
-    ),
+    /** Number of listed sessions after a date. */
+    countAfter: database.query<{ id: number; date: string }, { count: number }>(`
+      SELECT count(*) AS count FROM recordings
+      WHERE streamer_id = @id AND date > @date AND listed = 1`),
+    /** Ids of the listed sessions of a date. */
+    idsOfDate: database.query<{ id: number; date: string }, { sessionId: string }>(`
+      SELECT session_id AS "sessionId" FROM recordings
+      WHERE streamer_id = @id AND date = @date AND listed = 1`),
   }
 }
 
 function prepareRows(database: Database) {
+  const columns = `
+    streamers.name AS streamer, folders.path AS folder, recordings.name, ${selectColumns(SESSION)}`
+  const ofStreamers = `
+    SELECT ${columns} FROM streamers
+    JOIN recordings ON recordings.streamer_id = streamers.id
+    JOIN folders ON folders.id = recordings.folder_id`
   return {
-    session: database.prepare<{ streamer: string; date: string; sessionId: string }>()(
-      (kysely, parameter) =>
-        kysely
-          .selectFrom('streamers')
-          .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
-          .innerJoin('folders', 'folders.id', 'recordings.folder_id')
-          .select(recordingColumns)
-          .where('streamers.name', '=', parameter('streamer'))
-          .where('recordings.date', '=', parameter('date'))
-          .where('recordings.session_id', '=', parameter('sessionId'))
-          .orderBy('recordings.listed', 'desc')
-          .orderBy('recordings.rank')
-          .orderBy('folders.path')
-          .orderBy('recordings.name')
-          .limit(sql.lit(1)),
-    ),
-    countAfter: database.prepare<{ id: number; date: string }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select((expression) => expression.fn.countAll<number>().as('count'))
-        .where('streamer_id', '=', parameter('id'))
-        .where('date', '>', parameter('date'))
-        .where('listed', '=', 1),
-    ),
-    sessionsOfDates: database.prepare<{
-      id: number
-      oldest: string
-      newest: string
-    }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('streamers')
-        .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
-        .innerJoin('folders', 'folders.id', 'recordings.folder_id')
-        .select(recordingColumns)
-        .where('streamers.id', '=', parameter('id'))
-        .where('recordings.date', '>=', parameter('oldest'))
-        .where('recordings.date', '<=', parameter('newest'))
-        .where('recordings.listed', '=', 1),
-    ),
-    // Ends after `limit` rows of the index `recordings_newest`, and those of the same time.
-    newestOfSite: database.prepare<{ limit: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .innerJoin('streamers', 'streamers.id', 'recordings.streamer_id')
-        .innerJoin('folders', 'folders.id', 'recordings.folder_id')
-        .select(recordingColumns)
-        .where('recordings.listed', '=', 1)
-        .where(isShown)
-        .orderBy('recordings.date', 'desc')
-        .orderBy('recordings.modified_ms', 'desc')
-        .orderBy('streamers.name')
-        .orderBy('recordings.session_id')
-        .limit(parameter('limit')),
-    ),
+    session: database.query<SessionReference, RecordingRow>(`
+      ${ofStreamers}
+      WHERE streamers.name = @streamer AND recordings.date = @date
+        AND recordings.session_id = @sessionId
+      ORDER BY recordings.listed DESC, recordings.rank, folders.path, recordings.name LIMIT 1`),
+    /** Listed sessions of dates in this range. */
+    sessionsOfDates: database.query<{ id: number; oldest: string; newest: string }, RecordingRow>(`
+      ${ofStreamers}
+      WHERE streamers.id = @id AND recordings.date >= @oldest AND recordings.date <= @newest
+        AND recordings.listed = 1`),
+    /**
+     * The newest listed sessions of all shown streamers. Ends after `limit` rows of the index
+     * `recordings_newest`, and those of the same time.
+     */
+    newestOfSite: database.query<{ limit: number }, RecordingRow>(`
+      SELECT ${columns} FROM recordings
+      JOIN streamers ON streamers.id = recordings.streamer_id
+      JOIN folders ON folders.id = recordings.folder_id
+      WHERE recordings.listed = 1 AND ${isShown}
+      ORDER BY recordings.date DESC, recordings.modified_ms DESC, streamers.name,
+        recordings.session_id
+      LIMIT @limit`),
   }
 }
-
-const recordingColumns = [
-  'streamers.name as streamer',
-  'recordings.date as date',
-  'recordings.session_id as sessionId',
-  'folders.path as folder',
-  'recordings.name as name',
-  'recordings.kind as kind',
-  'recordings.size_bytes as size_bytes',
-  'recordings.modified_ms as modified_ms',
-  'recordings.duration_seconds as duration_seconds',
-  'recordings.reason as reason',
-  'recordings.settles_at_ms as settlesAtMs',
-  'recordings.title as title',
-  'recordings.starts_at_ms as startsAtMs',
-] as const

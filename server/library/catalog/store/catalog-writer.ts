@@ -6,11 +6,14 @@ import type { ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
 import { ensureFolder } from './ensure-folder.ts'
 import type { InspectionResult } from './inspection-result.ts'
+import { formatFacts } from './stored-facts.ts'
+import type { SidecarFacts } from './stored-facts.ts'
 import { formatStoredReason } from './stored-reason.ts'
 import type { LayoutMatch } from '../names/layout.ts'
 import { joinPath, splitPath } from '../names/library-path.ts'
 import { prepareFolderQueries, preparePendingQueries } from './writer-queries.ts'
-import type { FolderQueries, PendingQueries, PendingRow } from './writer-queries.ts'
+import type { FolderQueries, FoundRow, KnownRow, PendingQueries } from './writer-queries.ts'
+import type { PendingRow } from './writer-queries.ts'
 import { prepareTitleQueries } from './title-queries.ts'
 import type { TitleQueries } from './title-queries.ts'
 import { createSessionListing } from './session-listing.ts'
@@ -37,11 +40,7 @@ export interface KnownFolder {
 }
 
 /** A row. Its version is empty if an older release made it. */
-export interface KnownRecording extends FileStat {
-  id: number
-  name: string
-  sidecars: string
-}
+export type KnownRecording = KnownRow
 
 /** A recording with other sidecars than its row. */
 export interface SignedRecording {
@@ -60,8 +59,7 @@ export interface UntitledRecording {
 
 /** What the sidecars of a recording contain. */
 export interface RecordingTitle {
-  title: string | null
-  startsAtMs: number | null
+  facts: SidecarFacts
   /** Signature of the sidecars that were read. */
   sidecars: string
 }
@@ -244,8 +242,10 @@ export class CatalogWriter {
   recordTitles(titles: readonly (RecordingTitle & { id: number })[]): void {
     this.#database.transaction(() => {
       for (const title of titles) {
-        if (this.#titles.record.run(title) === 0) continue
-        const session = this.#folders.session.get({ id: title.id })
+        const { id, facts, sidecars } = title
+        const row = { id, facts: formatFacts(facts), titledBy: sidecars }
+        if (this.#titles.record.run(row) === 0) continue
+        const session = this.#folders.session.get({ id })
         if (session) this.#listing.note(session)
       }
       this.#listing.settle()
@@ -268,22 +268,30 @@ export class CatalogWriter {
   #put(recording: FoundRecording, lookedUp: LookedUp): void {
     const folderId = ensureFolder(this.#folders, recording.folder, lookedUp.folders)
     const { session, rank } = recording.match
-    const isEmpty = recording.stat.sizeBytes === 0
+    const { sizeBytes, modifiedMs, version } = recording.stat
+    const isEmpty = sizeBytes === 0
     const key: SessionKey = {
       streamerId: this.#ensureStreamer(session.streamer, lookedUp.streamers),
       date: session.date,
       sessionId: session.sessionId,
     }
-    const row = {
+    const row: FoundRow = {
       ...key,
-      ...recording.stat,
+      sizeBytes,
+      modifiedMs,
+      version,
       folderId,
       rank,
       name: recording.name,
       kind: recording.kind,
       // Not listed before it has bytes.
-      status: isEmpty ? ('unplayable' as const) : ('found' as const),
+      status: isEmpty ? 'unplayable' : 'found',
       reason: isEmpty ? formatStoredReason({ code: 'file-empty' }) : null,
+      durationSeconds: null,
+      flawed: 0,
+      retryAtMs: 0,
+      restUntilMs: 0,
+      attempts: 0,
       settlesAtMs: recording.settlesAtMs,
       sidecars: recording.sidecars ?? '',
     }

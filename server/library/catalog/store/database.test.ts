@@ -21,6 +21,7 @@ import { openDatabase } from './database.ts'
 import type { Inspection } from './inspection-result.ts'
 import { createLayout } from '../names/layout.ts'
 import { migrate } from './migrations.ts'
+import { openReplica } from './replica.ts'
 import { createScanner } from '../scan/scan.ts'
 import { createCatalog } from './sqlite-catalog.ts'
 import { walkLibrary } from '../scan/walk.ts'
@@ -269,6 +270,37 @@ test('a catalog with reasons as text inspects these recordings again', async () 
     reason,
   })
   reading.close()
+})
+
+test('titles of an earlier catalog stay, and a replica compares its rows', () => {
+  mkdirSync(join(base, 'data'))
+  const old = new Sqlite(path)
+  migrate(old, 13)
+  old.exec(`
+    INSERT INTO streamers VALUES (1, 's0', 2);
+    INSERT INTO folders VALUES (1, NULL, ''), (2, 1, 's0');
+    INSERT INTO replica VALUES (1, 'node', 'identity', 'epoch', 7)`)
+  const columns = `folder_id, streamer_id, date, kind, rank, size_bytes, modified_ms, status, flawed,
+    listed, settles_at_ms, retry_at_ms, rest_until_ms, attempts`
+  const put = old.prepare(`
+    INSERT INTO recordings (${columns}, name, session_id, title, starts_at_ms)
+    VALUES (2, 1, '2026-01-01', 'file', 0, 1, 1, 'found', 0, 1, 0, 0, 0, 0, ?, ?, ?, ?)`)
+  put.run('1.ts', '1', 'Zoë "1"', 1_769_817_600_000)
+  put.run('2.ts', '2', null, null)
+  old.close()
+  const database = openDatabase({ path, mode: 'write', replica: 'follow' })
+  expect(createCatalog(database).listDetails('s0')).toEqual([
+    { date: '2026-01-01', sessionId: '2', settlesAtMs: 0 },
+    {
+      date: '2026-01-01',
+      sessionId: '1',
+      settlesAtMs: 0,
+      title: 'Zoë "1"',
+      startMs: 1_769_817_600_000,
+    },
+  ])
+  expect(openReplica(database).state()).toMatchObject({ generation: 7, epoch: '' })
+  database.close()
 })
 
 test('a reader requires a migrated catalog', () => {

@@ -127,6 +127,16 @@ export class Database {
     }
   }
 
+  /** Prepares a statement with parameters `@name`. The types of its rows are those of its columns. */
+  query<P extends object = object, R = never>(text: string): Query<P, R> {
+    const statement = this.#sqlite.prepare<[P], R>(text)
+    return {
+      all: (parameters) => statement.all(parameters),
+      get: (parameters) => statement.get(parameters),
+      run: (parameters) => statement.run(parameters).changes,
+    }
+  }
+
   /** Runs `work` in one write transaction, which is rolled back if it throws. */
   transaction<T>(work: () => T): T {
     return this.#sqlite.transaction(work).immediate()

@@ -1,6 +1,7 @@
 // Plans the new state of a recording, and the time of its next inspection. Pure.
 import { backoffMs } from '../../../../shared/backoff.ts'
 import type { UnplayableReason } from '../../../base/problem.ts'
+import type { WrittenBy } from './recording-columns.ts'
 import { formatStoredReason } from './stored-reason.ts'
 
 /** The result of an inspection. */
@@ -17,16 +18,7 @@ export type Inspection =
 export type InspectionOutcome = Inspection | { status: 'failed' }
 
 /** Columns of the recording. */
-export interface InspectionResult {
-  status: 'found' | 'playable' | 'unplayable'
-  durationSeconds: number | null
-  /** See stored-reason.ts. */
-  reason: string | null
-  flawed: 0 | 1
-  retryAtMs: number
-  restUntilMs: number
-  attempts: number
-}
+export type InspectionResult = WrittenBy<'inspection'>
 
 /** What else the result depends on. */
 export interface InspectionContext {

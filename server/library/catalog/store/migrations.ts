@@ -155,6 +155,16 @@ const steps: readonly (readonly string[])[] = [
        epoch TEXT NOT NULL,
        generation INTEGER NOT NULL)`,
   ],
+  [
+    `ALTER TABLE recordings ADD COLUMN facts TEXT NOT NULL DEFAULT '{}'`,
+    `UPDATE recordings
+       SET facts = json_patch('{}', json_object('title', title, 'startMs', starts_at_ms))
+       WHERE title IS NOT NULL OR starts_at_ms IS NOT NULL`,
+    `ALTER TABLE recordings DROP COLUMN title`,
+    `ALTER TABLE recordings DROP COLUMN starts_at_ms`,
+    // a replica may have followed facts that it did not know: it takes a snapshot
+    `UPDATE replica SET epoch = ''`,
+  ],
 ]
 
 /**

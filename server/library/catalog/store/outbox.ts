@@ -1,22 +1,21 @@
 // The outbox of a scanning connection: recordings with changes that are not in the shared database.
-import { sql } from 'kysely'
 import type { Database } from './database.ts'
-import type { RecordingPath, ReplicaRecording } from './replica-recording.ts'
-import { recordingColumns } from './replica-recording.ts'
+import { columnsOf, selectColumns } from './recording-columns.ts'
+import type { RecordingPath, SharedRecording } from './recording-columns.ts'
 
 /** Recordings to publish, as they are now. */
 export interface OutboxBatch {
   /** Numbers of the entries, for `remove`. */
   numbers: number[]
-  present: ReplicaRecording[]
+  present: SharedRecording[]
   gone: RecordingPath[]
 }
 
 /** An outbox entry; the other columns are null if the recording is gone. */
-type OutboxRow = RecordingPath & { number: number } & (
-    | (Omit<ReplicaRecording, 'folder' | 'name'> & { id: number })
-    | { id: null }
-  )
+type OutboxRow = { number: number } & (
+  | (SharedRecording & { id: number })
+  | (RecordingPath & { id: null })
+)
 
 export type Outbox = ReturnType<typeof openOutbox>
 
@@ -61,54 +60,31 @@ export function openOutbox(database: Database) {
   }
 }
 
-function withoutId(row: ReplicaRecording & { id: number }): ReplicaRecording {
+function withoutId(row: SharedRecording & { id: number }): SharedRecording {
   const { id: _, ...recording } = row
   return recording
 }
 
 function prepareOutboxQueries(database: Database) {
   return {
-    count: database.prepare<object>()((kysely) =>
-      kysely.selectFrom('outbox').select(({ fn }) => fn.countAll<number>().as('count')),
+    count: database.query<object, { count: number }>('SELECT count(*) AS count FROM outbox'),
+    oldest: database.query<{ limit: number }, OutboxRow>(`
+      SELECT outbox.number, outbox.folder, outbox.name, recordings.id, streamers.name AS streamer,
+        ${selectColumns(columnsOf())}
+      FROM outbox
+      LEFT JOIN folders ON folders.path = outbox.folder
+      LEFT JOIN recordings
+        ON recordings.folder_id = folders.id AND recordings.name = outbox.name
+      LEFT JOIN streamers ON streamers.id = recordings.streamer_id
+      ORDER BY outbox.number LIMIT @limit`),
+    remove: database.query<{ number: number }>('DELETE FROM outbox WHERE number = @number'),
+    add: database.query<RecordingPath>(
+      'INSERT INTO outbox (folder, name) VALUES (@folder, @name) ON CONFLICT DO NOTHING',
     ),
-    oldest: database.prepare<{ limit: number }>()<OutboxRow>((kysely, parameter) =>
-      kysely
-        .selectFrom('outbox')
-        .leftJoin('folders', 'folders.path', 'outbox.folder')
-        .leftJoin('recordings', (join) =>
-          join
-            .onRef('recordings.folder_id', '=', 'folders.id')
-            .onRef('recordings.name', '=', 'outbox.name'),
-        )
-        .leftJoin('streamers', 'streamers.id', 'recordings.streamer_id')
-        .select(['outbox.number', 'outbox.folder', 'outbox.name', 'recordings.id'])
-        .select('streamers.name as streamer')
-        .select(recordingColumns)
-        .orderBy('outbox.number')
-        .limit(parameter('limit'))
-        .$castTo<OutboxRow>(),
-    ),
-    remove: database.prepare<{ number: number }>()((kysely, parameter) =>
-      kysely.deleteFrom('outbox').where('number', '=', parameter('number')),
-    ),
-    add: database.prepare<RecordingPath>()((kysely, parameter) =>
-      kysely
-        .insertInto('outbox')
-        .values({ folder: parameter('folder'), name: parameter('name') })
-        .onConflict((conflict) => conflict.doNothing()),
-    ),
-    addAll: database.prepare<object>()((kysely) =>
-      kysely
-        .insertInto('outbox')
-        .columns(['folder', 'name'])
-        .expression((expression) =>
-          expression
-            .selectFrom('recordings')
-            .innerJoin('folders', 'folders.id', 'recordings.folder_id')
-            .select(['folders.path', 'recordings.name'])
-            .where(sql<boolean>`true`),
-        )
-        .onConflict((conflict) => conflict.doNothing()),
-    ),
+    addAll: database.query(`
+      INSERT INTO outbox (folder, name)
+      SELECT folders.path, recordings.name
+      FROM recordings JOIN folders ON folders.id = recordings.folder_id
+      WHERE true ON CONFLICT DO NOTHING`),
   }
 }

@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { createHiddenNames, rowOf } from './hidden.ts'
 import type { HiddenChange, HiddenRow } from './hidden.ts'
-import { isAt } from './replica-recording.ts'
-import type { ReplicaPosition } from './replica-recording.ts'
+import { isAt } from './replica-position.ts'
+import type { ReplicaPosition } from './replica-position.ts'
 
 export type HiddenReplica = ReturnType<typeof openHiddenReplica>
 

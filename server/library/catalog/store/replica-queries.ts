@@ -1,18 +1,28 @@
 // Queries of a replica: its position, and the rows that the shared database determines.
-import { sql } from 'kysely'
-import type { Database, Parameter } from './database.ts'
-import { recordingColumns } from './replica-recording.ts'
-import type { RecordingPath, ReplicaRecording, ReplicaState } from './replica-recording.ts'
+import type { Database } from './database.ts'
+import {
+  columnAssignments,
+  columnNames,
+  columnParameters,
+  columnsOf,
+  selectColumns,
+} from './recording-columns.ts'
+import type { RecordingPath, RecordingValues } from './recording-columns.ts'
+import type { ReplicaState } from './replica-position.ts'
 
 export type ReplicaQueries = ReturnType<typeof prepareReplicaQueries>
 
 /** A row with its ids. */
-export type KnownRow = Omit<ReplicaRecording, 'folder' | 'name' | 'streamer'> & {
+export interface KnownRow extends RecordingValues {
   id: number
   streamerId: number
 }
 
-type PutParameters = ReplicaRecording & { folderId: number; streamerId: number }
+interface PutParameters extends RecordingValues {
+  folderId: number
+  name: string
+  streamerId: number
+}
 
 export function prepareReplicaQueries(database: Database) {
   return { ...preparePosition(database), ...preparePut(database), ...prepareRanges(database) }
@@ -20,98 +30,41 @@ export function prepareReplicaQueries(database: Database) {
 
 function preparePosition(database: Database) {
   return {
-    state: database.prepare<object>()((kysely) =>
-      kysely.selectFrom('replica').select(['node', 'identity', 'epoch', 'generation']),
+    state: database.query<object, ReplicaState>(
+      'SELECT node, identity, epoch, generation FROM replica',
     ),
-    moveTo: database.prepare<ReplicaState>()((kysely, parameter) =>
-      kysely
-        .insertInto('replica')
-        .values({
-          id: sql.lit(1),
-          node: parameter('node'),
-          identity: parameter('identity'),
-          epoch: parameter('epoch'),
-          generation: parameter('generation'),
-        })
-        .onConflict((conflict) =>
-          conflict.column('id').doUpdateSet({
-            identity: parameter('identity'),
-            epoch: parameter('epoch'),
-            generation: parameter('generation'),
-          }),
-        ),
+    moveTo: database.query<ReplicaState>(`
+      INSERT INTO replica (id, node, identity, epoch, generation)
+      VALUES (1, @node, @identity, @epoch, @generation)
+      ON CONFLICT (id) DO UPDATE
+        SET identity = @identity, epoch = @epoch, generation = @generation`),
+    anyOutbox: database.query<object, { number: number }>('SELECT number FROM outbox LIMIT 1'),
+    removeFromOutbox: database.query<{ number: number }>(
+      'DELETE FROM outbox WHERE number = @number',
     ),
-    anyOutbox: database.prepare<object>()((kysely) =>
-      kysely.selectFrom('outbox').select('number').limit(sql.lit(1)),
-    ),
-    removeFromOutbox: database.prepare<{ number: number }>()((kysely, parameter) =>
-      kysely.deleteFrom('outbox').where('number', '=', parameter('number')),
-    ),
-    inOutbox: database.prepare<RecordingPath>()((kysely, parameter) =>
-      kysely
-        .selectFrom('outbox')
-        .select('number')
-        .where('folder', '=', parameter('folder'))
-        .where('name', '=', parameter('name')),
+    inOutbox: database.query<RecordingPath, { number: number }>(
+      'SELECT number FROM outbox WHERE folder = @folder AND name = @name',
     ),
   }
 }
 
 function preparePut(database: Database) {
+  const columns = columnsOf()
   return {
-    streamer: database.prepare<{ name: string }>()((kysely, parameter) =>
-      kysely.selectFrom('streamers').select('id').where('name', '=', parameter('name')),
+    streamer: database.query<{ name: string }, { id: number }>(
+      'SELECT id FROM streamers WHERE name = @name',
     ),
     // Without a join, which makes this query twenty times slower.
-    known: database.prepare<{ folderId: number; name: string }>()<KnownRow>((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select(['recordings.id', 'recordings.streamer_id as streamerId'])
-        .select(recordingColumns)
-        .where('recordings.folder_id', '=', parameter('folderId'))
-        .where('recordings.name', '=', parameter('name')),
-    ),
-    add: database.prepare<PutParameters>()((kysely, parameter) =>
-      kysely.insertInto('recordings').values({
-        folder_id: parameter('folderId'),
-        name: parameter('name'),
-        ...sharedValues(parameter),
-        // Listed at once: most sessions have one recording.
-        listed: sql.lit(1),
-      }),
-    ),
-    update: database.prepare<PutParameters>()((kysely, parameter) =>
-      kysely
-        .updateTable('recordings')
-        .set(sharedValues(parameter))
-        .where('folder_id', '=', parameter('folderId'))
-        .where('name', '=', parameter('name')),
-    ),
-  }
-}
-
-function sharedValues(parameter: Parameter<PutParameters>) {
-  return {
-    streamer_id: parameter('streamerId'),
-    date: parameter('date'),
-    session_id: parameter('sessionId'),
-    kind: parameter('kind'),
-    rank: parameter('rank'),
-    size_bytes: parameter('sizeBytes'),
-    modified_ms: parameter('modifiedMs'),
-    version: parameter('version'),
-    status: parameter('status'),
-    duration_seconds: parameter('durationSeconds'),
-    reason: parameter('reason'),
-    flawed: parameter('flawed'),
-    settles_at_ms: parameter('settlesAtMs'),
-    retry_at_ms: parameter('retryAtMs'),
-    rest_until_ms: parameter('restUntilMs'),
-    attempts: parameter('attempts'),
-    sidecars: parameter('sidecars'),
-    titled_by: parameter('titledBy'),
-    title: parameter('title'),
-    starts_at_ms: parameter('startsAtMs'),
+    known: database.query<{ folderId: number; name: string }, KnownRow>(`
+      SELECT id, streamer_id AS "streamerId", ${selectColumns(columns)}
+      FROM recordings WHERE folder_id = @folderId AND name = @name`),
+    // Listed at once: most sessions have one recording.
+    add: database.query<PutParameters>(`
+      INSERT INTO recordings (folder_id, name, listed, streamer_id, ${columnNames(columns)})
+      VALUES (@folderId, @name, 1, @streamerId, ${columnParameters(columns)})`),
+    update: database.query<PutParameters>(`
+      UPDATE recordings SET streamer_id = @streamerId, ${columnAssignments(columns)}
+      WHERE folder_id = @folderId AND name = @name`),
   }
 }
 
@@ -119,40 +72,22 @@ function sharedValues(parameter: Parameter<PutParameters>) {
 function prepareRanges(database: Database) {
   return {
     /** Has no row if the folder has recordings or subfolders. */
-    removeEmptyFolder: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely
-        .deleteFrom('folders')
-        .where('id', '=', parameter('id'))
-        .where(sql<boolean>`NOT EXISTS (SELECT 1 FROM recordings WHERE folder_id = folders.id)`)
-        .where(sql<boolean>`id NOT IN (SELECT parent_id FROM folders AS child
-          WHERE child.parent_id = folders.id)`)
-        .returning('parent_id as parentId'),
+    removeEmptyFolder: database.query<{ id: number }, { parentId: number | null }>(`
+      DELETE FROM folders WHERE id = @id
+        AND NOT EXISTS (SELECT 1 FROM recordings WHERE folder_id = folders.id)
+        AND id NOT IN (SELECT parent_id FROM folders AS child WHERE child.parent_id = folders.id)
+      RETURNING parent_id AS "parentId"`),
+    foldersFrom: database.query<{ from: string }, { id: number; path: string }>(
+      'SELECT id, path FROM folders WHERE path >= @from',
     ),
-    foldersFrom: database.prepare<{ from: string }>()((kysely, parameter) =>
-      kysely.selectFrom('folders').select(['id', 'path']).where('path', '>=', parameter('from')),
+    foldersBetween: database.query<{ from: string; upTo: string }, { id: number; path: string }>(
+      'SELECT id, path FROM folders WHERE path >= @from AND path <= @upTo',
     ),
-    foldersBetween: database.prepare<{ from: string; upTo: string }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('folders')
-        .select(['id', 'path'])
-        .where('path', '>=', parameter('from'))
-        .where('path', '<=', parameter('upTo')),
+    namesFrom: database.query<{ id: number; from: string }, { name: string }>(
+      'SELECT name FROM recordings WHERE folder_id = @id AND name > @from',
     ),
-    namesFrom: database.prepare<{ id: number; from: string }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select('name')
-        .where('folder_id', '=', parameter('id'))
-        .where('name', '>', parameter('from')),
-    ),
-    namesBetween: database.prepare<{ id: number; from: string; upTo: string }>()(
-      (kysely, parameter) =>
-        kysely
-          .selectFrom('recordings')
-          .select('name')
-          .where('folder_id', '=', parameter('id'))
-          .where('name', '>', parameter('from'))
-          .where('name', '<=', parameter('upTo')),
+    namesBetween: database.query<{ id: number; from: string; upTo: string }, { name: string }>(
+      'SELECT name FROM recordings WHERE folder_id = @id AND name > @from AND name <= @upTo',
     ),
   }
 }

@@ -1,12 +1,9 @@
 // What makes a catalog a replica, in SQLite: triggers that fill the outbox, and their absence.
 import type { Database as SqliteDatabase } from 'better-sqlite3'
+import { columnNames, columnsOf } from './recording-columns.ts'
 
-/** Columns that the shared database has; `listed` is derived. */
-const SHARED_COLUMNS = [
-  'streamer_id, date, session_id, kind, rank, size_bytes, modified_ms, version, status',
-  'duration_seconds, reason, flawed, settles_at_ms, retry_at_ms, rest_until_ms, attempts',
-  'sidecars, titled_by, title, starts_at_ms',
-].join(', ')
+/** `listed` is derived. */
+const SHARED_COLUMNS = `streamer_id, ${columnNames(columnsOf())}`
 
 /**
  * Adds each recording that this connection changes to the outbox. The triggers end with the

@@ -5,13 +5,9 @@ import type { Database } from './database.ts'
 import { ensureFolder } from './ensure-folder.ts'
 import { prepareReplicaQueries } from './replica-queries.ts'
 import type { KnownRow, ReplicaQueries } from './replica-queries.ts'
-import { isAt } from './replica-recording.ts'
-import type {
-  RecordingPath,
-  ReplicaPosition,
-  ReplicaRecording,
-  ReplicaState,
-} from './replica-recording.ts'
+import type { RecordingPath, SharedRecording } from './recording-columns.ts'
+import { isAt } from './replica-position.ts'
+import type { ReplicaPosition, ReplicaState } from './replica-position.ts'
 import { createSessionListing } from './session-listing.ts'
 import type { SessionKey, SessionListing } from './session-listing.ts'
 import { prepareFolderQueries } from './writer-queries.ts'
@@ -19,13 +15,13 @@ import type { FolderQueries } from './writer-queries.ts'
 
 /** Changes of the shared database. */
 export interface ReplicaChanges {
-  present: readonly ReplicaRecording[]
+  present: readonly SharedRecording[]
   gone: readonly RecordingPath[]
 }
 
 /** A part of a snapshot: all recordings after one path, up to another in byte order. */
 export interface SnapshotPart {
-  present: readonly ReplicaRecording[]
+  present: readonly SharedRecording[]
   after: RecordingPath
   /** Absent for the last part. */
   upTo: RecordingPath | undefined
@@ -155,7 +151,7 @@ export class Replica {
     return !isOutboxEmpty && this.#queries.inOutbox.get({ folder, name }) !== undefined
   }
 
-  #put(recording: ReplicaRecording, lookedUp: LookedUp): void {
+  #put(recording: SharedRecording, lookedUp: LookedUp): void {
     const { folders, streamers } = lookedUp
     const folderId = ensureFolder(this.#folders, recording.folder, folders)
     const streamerId =

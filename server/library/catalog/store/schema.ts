@@ -43,8 +43,6 @@ interface FolderTable {
   path: string
 }
 
-export type RecordingStatus = 'found' | 'playable' | 'unplayable'
-
 /**
  * One row per recording, a file or a folder of parts, listed or not.
  */
@@ -63,7 +61,7 @@ interface RecordingTable {
   modified_ms: number
   /** `FileStat.version`; empty in a row of an older release. */
   version: string
-  status: RecordingStatus
+  status: 'found' | 'playable' | 'unplayable'
   duration_seconds: number | null
   /** JSON of an UnplayableReason (stored-reason.ts); null unless unplayable. */
   reason: string | null
@@ -81,11 +79,9 @@ interface RecordingTable {
   attempts: number
   /** Signature of the sidecars with text (text-sidecars.ts), empty without any. */
   sidecars: Generated<string>
-  /** The signature of those that `title` and `starts_at_ms` are from. */
+  /** The signature of those that `facts` are from. */
   titled_by: Generated<string>
-  title: string | null
-  /** Start of the recording in milliseconds since 1970. */
-  starts_at_ms: number | null
+  facts: Generated<string>
 }
 
 /** Hidden names in NFC; separate from recordings, so that they outlive them. */

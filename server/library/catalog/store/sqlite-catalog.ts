@@ -17,6 +17,8 @@ import type { CatalogQueries, DetailRow, ListedRow, RecordingRow } from './catal
 import { createChangeLog } from './change-log.ts'
 import type { Change, ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
+import { parseFacts } from './stored-facts.ts'
+import type { SidecarFacts } from './stored-facts.ts'
 import { parseStoredReason } from './stored-reason.ts'
 import { formatDuration } from '../names/format-duration.ts'
 import { joinPath } from '../names/library-path.ts'
@@ -103,7 +105,7 @@ class SqliteCatalog implements Catalog {
       .all({ name, date: '', sessionId: '', ...after, limit })
       .map((row) => ({
         ...sessionDetail(row),
-        ...(row.duration_seconds !== null && { durationSeconds: row.duration_seconds }),
+        ...(row.durationSeconds !== null && { durationSeconds: row.durationSeconds }),
       }))
   }
 
@@ -273,54 +275,48 @@ function foundKey({ streamer, date, sessionId }: SessionReference): string {
 }
 
 function sessionItem(row: ListedRow): SessionItem {
-  const { date, sessionId, duration_seconds: seconds } = row
+  const { date, sessionId, durationSeconds: seconds } = row
   return seconds === null
     ? { date, sessionId }
     : { date, sessionId, duration: formatDuration(seconds) }
 }
 
 function sessionDetail(row: DetailRow): SessionDetail {
-  const { date, sessionId, settlesAtMs, title } = row
-  const startMs = row.startsAtMs ?? startOf(row)
-  return {
-    date,
-    sessionId,
-    settlesAtMs,
-    ...(title !== null && { title }),
-    ...(startMs !== undefined && { startMs }),
-  }
+  const { date, sessionId, settlesAtMs } = row
+  return { date, sessionId, settlesAtMs, ...factsOf(row) }
+}
+
+/** What the sidecars contain; the start else by the names. */
+function factsOf(row: DetailRow): SidecarFacts {
+  const facts = parseFacts(row.facts)
+  if (facts.startMs !== undefined) return facts
+  const startMs = startOf(row)
+  return startMs === undefined ? facts : { ...facts, startMs }
 }
 
 /** By the names alone. */
-function startOf({
-  date,
-  sessionId,
-  kind,
-  name,
-}: Pick<DetailRow, 'date' | 'sessionId' | 'kind' | 'name'>) {
+function startOf({ date, sessionId, kind, name }: Omit<DetailRow, 'facts'>): number | undefined {
   const file = kind === 'file' ? parseRecordingName(name) : undefined
   return startTimeMs({ date, sessionId, fileName: file?.base ?? name })
 }
 
 function sessionRow(row: RecordingRow): SessionRow {
   const { streamer, date, sessionId } = row
-  const startMs = row.startsAtMs ?? startOf(row)
   return {
     streamer,
     date,
     sessionId,
     path: joinPath(row.folder, row.name),
-    sizeBytes: row.size_bytes,
-    modifiedMs: row.modified_ms,
+    sizeBytes: row.sizeBytes,
+    modifiedMs: row.modifiedMs,
     settlesAtMs: row.settlesAtMs,
     kind: row.kind,
-    ...(startMs !== undefined && { startMs }),
-    ...(row.title !== null && { title: row.title }),
+    ...factsOf(row),
     state: sessionState(row),
   }
 }
 
-function sessionState({ duration_seconds: seconds, reason }: RecordingRow): SessionState {
+function sessionState({ durationSeconds: seconds, reason }: RecordingRow): SessionState {
   if (seconds !== null) return { status: 'playable', durationSeconds: seconds }
   const parsed = reason === null ? undefined : parseStoredReason(reason)
   return parsed === undefined ? { status: 'found' } : { status: 'unplayable', reason: parsed }

@@ -1,37 +1,38 @@
 // Queries of the catalog's write side: folders with their recordings, and pending recordings.
-import { sql } from 'kysely'
-import type { Database, Parameter } from './database.ts'
-import type { InspectionResult } from './inspection-result.ts'
+import type { Database } from './database.ts'
+import {
+  columnAssignments,
+  columnNames,
+  columnParameters,
+  columnsOf,
+  selectColumns,
+} from './recording-columns.ts'
+import type { RecordingPath, Values, WrittenBy } from './recording-columns.ts'
 import type { SessionKey } from './session-listing.ts'
-import type { FileStat } from '../../../storage/recordings/storage.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
 
 export type FolderQueries = ReturnType<typeof prepareFolderQueries>
 export type PendingQueries = ReturnType<typeof preparePendingQueries>
 
-interface PutParameters extends SessionKey, FileStat {
+/** A recording as the walk has found it, not inspected yet. */
+export interface FoundRow extends WrittenBy<'walk' | 'inspection'>, Values<'sidecars'> {
   folderId: number
   name: string
-  kind: 'file' | 'folder'
-  rank: number
-  status: 'found' | 'unplayable'
-  reason: string | null
-  settlesAtMs: number
-  sidecars: string
+  streamerId: number
 }
 
-/** A pending recording with its folder's path. */
-export interface PendingRow extends FileStat {
+/** A row of a folder. */
+export interface KnownRow extends Values<'sizeBytes' | 'modifiedMs' | 'version' | 'sidecars'> {
   id: number
-  folder: string
   name: string
-  kind: 'file' | 'folder'
-  settlesAtMs: number
-  attempts: number
-  streamer: string
-  date: string
-  sessionId: string
 }
+
+const PENDING = ['kind', 'sizeBytes', 'modifiedMs', 'version', 'settlesAtMs', 'attempts'] as const
+
+/** A pending recording with its folder's path. */
+export type PendingRow = Values<(typeof PENDING)[number]> &
+  RecordingPath &
+  SessionReference & { id: number }
 
 /** Queries on folders and their contents. */
 export function prepareFolderQueries(database: Database) {
@@ -40,266 +41,122 @@ export function prepareFolderQueries(database: Database) {
 
 function prepareTree(database: Database) {
   return {
-    folder: database.prepare<{ path: string }>()((kysely, parameter) =>
-      kysely.selectFrom('folders').select('id').where('path', '=', parameter('path')),
+    folder: database.query<{ path: string }, { id: number }>(
+      'SELECT id FROM folders WHERE path = @path',
     ),
-    children: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely.selectFrom('folders').select('path').where('parent_id', '=', parameter('id')),
+    children: database.query<{ id: number }, { path: string }>(
+      'SELECT path FROM folders WHERE parent_id = @id',
     ),
-    firstChild: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('folders')
-        .select('id')
-        .where('parent_id', '=', parameter('id'))
-        .limit(sql.lit(1)),
+    firstChild: database.query<{ id: number }, { id: number }>(
+      'SELECT id FROM folders WHERE parent_id = @id LIMIT 1',
     ),
-    addFolder: database.prepare<{ path: string; parentId: number | null }>()((kysely, parameter) =>
-      kysely
-        .insertInto('folders')
-        .values({ path: parameter('path'), parent_id: parameter('parentId') })
-        .returning('id'),
+    addFolder: database.query<{ path: string; parentId: number | null }, { id: number }>(
+      'INSERT INTO folders (path, parent_id) VALUES (@path, @parentId) RETURNING id',
     ),
-    removeFolder: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely.deleteFrom('folders').where('id', '=', parameter('id')),
-    ),
+    removeFolder: database.query<{ id: number }>('DELETE FROM folders WHERE id = @id'),
   }
 }
 
 function prepareRecordings(database: Database) {
+  const known = `id, name, ${selectColumns(['sizeBytes', 'modifiedMs', 'version', 'sidecars'])}`
+  const sessionKey = 'streamer_id AS "streamerId", date, session_id AS "sessionId"'
   return {
-    recordings: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely.selectFrom('recordings').select(knownColumns).where('folder_id', '=', parameter('id')),
+    recordings: database.query<{ id: number }, KnownRow>(
+      `SELECT ${known} FROM recordings WHERE folder_id = @id`,
     ),
-    recordingIds: database.prepare<{ id: number; limit: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select('id')
-        .where('folder_id', '=', parameter('id'))
-        .limit(parameter('limit')),
+    recordingIds: database.query<{ id: number; limit: number }, { id: number }>(
+      'SELECT id FROM recordings WHERE folder_id = @id LIMIT @limit',
     ),
-    recordingByName: database.prepare<{ id: number; name: string }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select(knownColumns)
-        .where('folder_id', '=', parameter('id'))
-        .where('name', '=', parameter('name')),
+    recordingByName: database.query<{ id: number; name: string }, KnownRow>(
+      `SELECT ${known} FROM recordings WHERE folder_id = @id AND name = @name`,
     ),
-    sessionKey: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely.selectFrom('recordings').select(sessionKeyColumns).where('id', '=', parameter('id')),
+    sessionKey: database.query<{ id: number }, SessionKey>(
+      `SELECT ${sessionKey} FROM recordings WHERE id = @id`,
     ),
-    session: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .innerJoin('streamers', 'streamers.id', 'recordings.streamer_id')
-        .select(['streamers.name as streamer', 'date', 'session_id as sessionId'])
-        .where('recordings.id', '=', parameter('id')),
-    ),
-    sessionKeyByName: database.prepare<{ folderId: number; name: string }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select(sessionKeyColumns)
-        .where('folder_id', '=', parameter('folderId'))
-        .where('name', '=', parameter('name')),
+    session: database.query<{ id: number }, SessionReference>(`
+      SELECT streamers.name AS streamer, date, session_id AS "sessionId"
+      FROM recordings JOIN streamers ON streamers.id = recordings.streamer_id
+      WHERE recordings.id = @id`),
+    sessionKeyByName: database.query<{ folderId: number; name: string }, SessionKey>(
+      `SELECT ${sessionKey} FROM recordings WHERE folder_id = @folderId AND name = @name`,
     ),
     ...preparePut(database),
-    removeRecording: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely.deleteFrom('recordings').where('id', '=', parameter('id')),
-    ),
+    removeRecording: database.query<{ id: number }>('DELETE FROM recordings WHERE id = @id'),
   }
 }
-
-const knownColumns = [
-  'id',
-  'name',
-  'size_bytes as sizeBytes',
-  'modified_ms as modifiedMs',
-  'version',
-  'sidecars',
-] as const
-const sessionKeyColumns = ['streamer_id as streamerId', 'date', 'session_id as sessionId'] as const
 
 function preparePut(database: Database) {
+  const columns = columnsOf('walk', 'inspection')
   return {
-    /** Adds a recording; does nothing if its name exists. */
-    add: database.prepare<PutParameters>()((kysely, parameter) =>
-      kysely
-        .insertInto('recordings')
-        .values({
-          folder_id: parameter('folderId'),
-          name: parameter('name'),
-          ...firstState(parameter),
-          // Listed at once: most sessions have one recording.
-          listed: sql.lit(1),
-          retry_at_ms: sql.lit(0),
-          rest_until_ms: sql.lit(0),
-          sidecars: parameter('sidecars'),
-        })
-        .onConflict((conflict) => conflict.columns(['folder_id', 'name']).doNothing()),
-    ),
+    /** Adds a recording, listed at once; does nothing if its name exists. */
+    add: database.query<FoundRow>(`
+      INSERT INTO recordings
+        (folder_id, name, listed, streamer_id, sidecars, ${columnNames(columns)})
+      VALUES (@folderId, @name, 1, @streamerId, @sidecars, ${columnParameters(columns)})
+      ON CONFLICT (folder_id, name) DO NOTHING`),
     /** Resets a changed recording to its first status; an unchanged one stays as it is. */
-    update: database.prepare<PutParameters>()((kysely, parameter) =>
-      kysely
-        .updateTable('recordings')
-        .set((expression) => ({
-          ...firstState(parameter),
-          duration_seconds: null,
-          retry_at_ms: expression.ref('rest_until_ms'),
-        }))
-        .where('folder_id', '=', parameter('folderId'))
-        .where('name', '=', parameter('name'))
-        .where('version', '<>', parameter('version')),
-    ),
+    update: database.query<FoundRow>(`
+      UPDATE recordings SET streamer_id = @streamerId,
+        ${columnAssignments(columnsOf('walk'))},
+        ${columnAssignments(['status', 'durationSeconds', 'reason', 'flawed', 'attempts'])},
+        retry_at_ms = rest_until_ms
+      WHERE folder_id = @folderId AND name = @name AND version <> @version`),
     /** Adds the file's version to a row of an older catalog. */
-    addVersion: database.prepare<{ id: number; version: string }>()((kysely, parameter) =>
-      kysely
-        .updateTable('recordings')
-        .set({ version: parameter('version') })
-        .where('id', '=', parameter('id')),
+    addVersion: database.query<{ id: number; version: string }>(
+      'UPDATE recordings SET version = @version WHERE id = @id',
     ),
-  }
-}
-
-/** The state of a recording before its first inspection. */
-function firstState(parameter: Parameter<PutParameters>) {
-  return {
-    streamer_id: parameter('streamerId'),
-    date: parameter('date'),
-    session_id: parameter('sessionId'),
-    rank: parameter('rank'),
-    size_bytes: parameter('sizeBytes'),
-    modified_ms: parameter('modifiedMs'),
-    version: parameter('version'),
-    kind: parameter('kind'),
-    status: parameter('status'),
-    reason: parameter('reason'),
-    flawed: sql.lit(0),
-    settles_at_ms: parameter('settlesAtMs'),
-    attempts: sql.lit(0),
   }
 }
 
 function prepareReset(database: Database) {
-  return {
-    layout: database.prepare<object>()((kysely) => kysely.selectFrom('library').select('layout')),
-    setLayout: database.prepare<{ layout: string }>()((kysely, parameter) =>
-      kysely.updateTable('library').set({ layout: parameter('layout') }),
-    ),
-    ...prepareRemovals(database),
-  }
-}
-
-/** The newest rows first: a folder's row is newer than that of its parent. */
-function prepareRemovals(database: Database) {
+  /** The newest rows first: a folder's row is newer than that of its parent. */
   const removeSome = (table: 'recordings' | 'folders' | 'streamers') =>
-    database.prepare<{ limit: number }>()((kysely, parameter) =>
-      kysely
-        .deleteFrom(table)
-        .where('id', 'in', (expression) =>
-          expression.selectFrom(table).select('id').orderBy('id', 'desc').limit(parameter('limit')),
-        ),
-    )
+    database.query<{ limit: number }>(`
+      DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} ORDER BY id DESC LIMIT @limit)`)
   return {
+    layout: database.query<object, { layout: string | null }>('SELECT layout FROM library'),
+    setLayout: database.query<{ layout: string }>('UPDATE library SET layout = @layout'),
     removeSomeRecordings: removeSome('recordings'),
     removeSomeFolders: removeSome('folders'),
     removeSomeStreamers: removeSome('streamers'),
   }
 }
 
+/** As in the partial index `recordings_pending`, which SQLite uses only for equal terms. */
+const isPending = `recordings.status = 'found' AND recordings.listed = 1`
+
 /** Queries on listed recordings that wait for their inspection. */
 export function preparePendingQueries(database: Database) {
-  return { ...prepareCounts(database), ...prepareQueue(database) }
-}
-
-function prepareCounts(database: Database) {
+  const pending = `
+    SELECT recordings.id, folders.path AS folder, recordings.name, streamers.name AS streamer,
+      date, session_id AS "sessionId", ${selectColumns(PENDING)}
+    FROM recordings
+    JOIN folders ON folders.id = recordings.folder_id
+    JOIN streamers ON streamers.id = recordings.streamer_id
+    WHERE ${isPending} AND retry_at_ms <= @nowMs`
   return {
-    countRecordings: database.prepare<object>()((kysely) =>
-      kysely.selectFrom('recordings').select(({ fn }) => fn.countAll<number>().as('count')),
+    countRecordings: database.query<object, { count: number }>(
+      'SELECT count(*) AS count FROM recordings',
     ),
-    countPending: database.prepare<object>()((kysely) =>
-      kysely
-        .selectFrom('recordings')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .where(isPending),
+    countPending: database.query<object, { count: number }>(
+      `SELECT count(*) AS count FROM recordings WHERE ${isPending}`,
     ),
-    nextDue: database.prepare<object>()((kysely) =>
-      kysely
-        .selectFrom('recordings')
-        .select(({ fn }) => fn.min<number | null>('retry_at_ms').as('nextDueMs'))
-        .where(isPending),
+    nextDue: database.query<object, { nextDueMs: number | null }>(
+      `SELECT min(retry_at_ms) AS "nextDueMs" FROM recordings WHERE ${isPending}`,
     ),
+    due: database.query<{ nowMs: number; limit: number }, PendingRow>(
+      `${pending} ORDER BY date DESC, modified_ms DESC LIMIT @limit`,
+    ),
+    pending: database.query<{ id: number; nowMs: number }, PendingRow>(
+      `${pending} AND recordings.id = @id`,
+    ),
+    pendingOfSession: database.query<SessionReference, { id: number }>(`
+      SELECT recordings.id
+      FROM streamers JOIN recordings ON recordings.streamer_id = streamers.id
+      WHERE streamers.name = @streamer AND date = @date AND session_id = @sessionId
+        AND ${isPending}`),
+    record: database.query<{ id: number; version: string } & WrittenBy<'inspection'>>(`
+      UPDATE recordings SET ${columnAssignments(columnsOf('inspection'))}
+      WHERE id = @id AND version = @version`),
   }
 }
-
-function prepareQueue(database: Database) {
-  return {
-    due: database.prepare<{ nowMs: number; limit: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .innerJoin('folders', 'folders.id', 'recordings.folder_id')
-        .innerJoin('streamers', 'streamers.id', 'recordings.streamer_id')
-        .select(pendingColumns)
-        .where(isPending)
-        .where('retry_at_ms', '<=', parameter('nowMs'))
-        .orderBy('date', 'desc')
-        .orderBy('modified_ms', 'desc')
-        .limit(parameter('limit')),
-    ),
-    pending: database.prepare<{ id: number; nowMs: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .innerJoin('folders', 'folders.id', 'recordings.folder_id')
-        .innerJoin('streamers', 'streamers.id', 'recordings.streamer_id')
-        .select(pendingColumns)
-        .where('recordings.id', '=', parameter('id'))
-        .where(isPending)
-        .where('retry_at_ms', '<=', parameter('nowMs')),
-    ),
-    pendingOfSession: database.prepare<SessionReference>()((kysely, parameter) =>
-      kysely
-        .selectFrom('streamers')
-        .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
-        .select('recordings.id as id')
-        .where('streamers.name', '=', parameter('streamer'))
-        .where('date', '=', parameter('date'))
-        .where('session_id', '=', parameter('sessionId'))
-        .where(isPending),
-    ),
-    record: database.prepare<{ id: number; version: string } & InspectionResult>()(
-      (kysely, parameter) =>
-        kysely
-          .updateTable('recordings')
-          .set({
-            status: parameter('status'),
-            duration_seconds: parameter('durationSeconds'),
-            reason: parameter('reason'),
-            flawed: parameter('flawed'),
-            retry_at_ms: parameter('retryAtMs'),
-            rest_until_ms: parameter('restUntilMs'),
-            attempts: parameter('attempts'),
-          })
-          .where('id', '=', parameter('id'))
-          .where('version', '=', parameter('version')),
-    ),
-  }
-}
-
-const pendingColumns = [
-  'recordings.id as id',
-  'folders.path as folder',
-  'recordings.name as name',
-  'kind',
-  'size_bytes as sizeBytes',
-  'modified_ms as modifiedMs',
-  'version',
-  'settles_at_ms as settlesAtMs',
-  'attempts',
-  'streamers.name as streamer',
-  'date',
-  'session_id as sessionId',
-] as const
-
-/**
- * Literals rather than parameters: SQLite uses the partial index `recordings_pending` only for
- * constants.
- */
-const isPending = sql<boolean>`recordings.status = 'found' and recordings.listed = 1`

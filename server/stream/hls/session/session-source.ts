@@ -7,5 +7,5 @@ export interface SessionSource extends SessionReference {
   path: string
   kind: 'file' | 'folder'
   /** Start in milliseconds since 1970, if it is known. */
-  startMs?: number
+  startMs?: number | undefined
 }
