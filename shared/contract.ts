@@ -37,7 +37,11 @@ export type SessionsResponse = Shaped<typeof sessionsResponse>
 export type SessionItem = SessionsResponse[number]
 
 /** What the sidecars of a session contain for lists and pages: untrusted text, never HTML. */
-export const sessionTextFields = { title: optional(string) }
+export const sessionTextFields = {
+  title: optional(string),
+  /** What is played: a game, or a category of the recorder's platform. */
+  game: optional(string),
+}
 export const sessionText = object(sessionTextFields)
 export type SessionText = Shaped<typeof sessionText>
 

@@ -52,6 +52,7 @@ const silent = { ...titled, sessionId: 'unpictured' }
 
 const info = {
   title: 'Late night <b>&amp;',
+  game: 'Chess & <b>go</b>',
   description: 'All the\nquestions & "answers"',
   timestamp: Date.parse('2026-01-31T20:15:00Z') / 1000,
   chapters: [
@@ -229,6 +230,7 @@ describe('structured data', () => {
       '@type': 'VideoObject',
       name: 'Late night <b>&amp; · alice - 2026-01-31 - titled',
       description: info.description,
+      keywords: info.game,
       uploadDate: '2026-01-31T20:15:00Z',
       duration: expect.stringMatching(/^PT\d+S$/),
       embedUrl: at(embedPagePath(titled)),
@@ -251,6 +253,7 @@ describe('structured data', () => {
 
   it('of a growing session: a broadcast', async () => {
     const [video] = structuredIn(await page(playerPagePath(live)))
+    expect(video).not.toHaveProperty('keywords')
     expect(video).toMatchObject({
       uploadDate: `${DATE}T00:00:00Z`,
       publication: { '@type': 'BroadcastEvent', isLiveBroadcast: true },
@@ -320,7 +323,9 @@ describe('feeds', () => {
       guid: { value: at(playerPagePath(titled)), isPermaLink: true },
       pubDate: 'Sat, 31 Jan 2026 20:15:00 GMT',
       media: { thumbnails: [{ url: media(titled) }] },
+      categories: [{ name: info.game }],
     })
+    expect(feed.items?.filter(({ categories }) => categories !== undefined)).toHaveLength(1)
     for (const item of feed.items ?? []) {
       const image = await rawRequest(server.url, new URL(item.link ?? '').pathname)
       expect(image.status).toBe(200)

@@ -71,6 +71,7 @@ async function placeAll(to: TempLibrary): Promise<void> {
     `alice/${DATE}/titled.info.json`,
     json({
       title: HOSTILE,
+      game: '<b>Chess</b>',
       description: 'First\nsecond',
       timestamp: 1_769_890_500,
       chapters: [
@@ -139,6 +140,7 @@ describe('/api/session', () => {
     expect(durationSeconds).toBeGreaterThan(9)
     expect(details).toMatchObject({
       title: '<img src=x onerror=alert(1)>',
+      game: '<b>Chess</b>',
       description: 'First\nsecond',
       startTime: '2026-01-31T20:15:00.000Z',
       growing: false,
@@ -289,12 +291,12 @@ describe('/api/details', () => {
   it('has the titles and start times of sidecars, which change soon', async () => {
     const titleOf = async (id: string) => {
       const { sessions } = await detailsOf('alice')
-      const { title, startTime } = sessions.find(({ sessionId }) => sessionId === id) ?? {}
-      return [title, startTime]
+      const { title, startTime, game } = sessions.find(({ sessionId }) => sessionId === id) ?? {}
+      return [title, startTime, ...(game === undefined ? [] : [game])]
     }
     await expect
       .poll(() => titleOf('titled'), soon)
-      .toEqual(['<img src=x onerror=alert(1)>', '2026-01-31T20:15:00.000Z'])
+      .toEqual(['<img src=x onerror=alert(1)>', '2026-01-31T20:15:00.000Z', '<b>Chess</b>'])
     await expect.poll(() => titleOf('parts'), soon).toEqual(['Parts', undefined])
     const page = (await get(playerPagePath(named('titled')))).body.toString()
     const title = '&lt;img src=x onerror=alert(1)&gt; · alice - 2026-01-31 - titled'

@@ -26,10 +26,10 @@ function months(): string[] {
   return screen.queryAllByRole('heading', { level: 2 }).map(({ textContent }) => textContent)
 }
 
-test('shows weekday, title, duration and state beside date and id of each session', async () => {
+test('shows weekday, title, game, duration and state beside date and id of each session', async () => {
   const details = {
     sessions: [
-      { date: '2026-02-01', sessionId: '1002', title: 'First <b>run</b>' },
+      { date: '2026-02-01', sessionId: '1002', title: 'First <b>run</b>', game: 'Chess <i>go</i>' },
       { date: '2026-01-31', sessionId: '1001', growing: true },
     ],
   }
@@ -41,6 +41,7 @@ test('shows weekday, title, duration and state beside date and id of each sessio
   const weekday = first.querySelector('time')
   expect([weekday?.dateTime, weekday?.textContent]).toEqual(['2026-02-01', 'Sunday'])
   expect(within(first).getByText('First <b>run</b>')).toBeDefined()
+  expect(within(first).getByText('Chess <i>go</i>')).toBeDefined()
   expect(within(first).getByText('0:04:05')).toBeDefined()
   expect(within(first).queryByText('Live')).toBeNull()
   expect(within(second).getByText('Live')).toBeDefined()

@@ -10,7 +10,13 @@ const sessions = describeSessions(
     { date: '20260130', sessionId: '7' },
   ],
   [
-    { date: '2026-02-01', sessionId: 'Late Night', title: 'Cafe\u0301 run', growing: true },
+    {
+      date: '2026-02-01',
+      sessionId: 'Late Night',
+      title: 'Cafe\u0301 run',
+      game: 'Go',
+      growing: true,
+    },
     { date: '2026-01-31', sessionId: '1001', title: 'Speed 1002' },
     { date: '2026-01-31', sessionId: 'gone', title: 'x' },
   ],
@@ -25,10 +31,12 @@ test('adds title, state and day to each session', () => {
     date: '2026-02-01',
     sessionId: 'Late Night',
     title: 'Cafe\u0301 run',
+    game: 'Go',
     isGrowing: true,
     day: { isoDate: '2026-02-01', month: '2026-02', weekday: 'Sunday' },
   })
-  expect(sessions[0]).toMatchObject({ duration: '0:04:05', title: undefined, isGrowing: false })
+  expect(sessions[0]).toMatchObject({ duration: '0:04:05', isGrowing: false })
+  expect(sessions[0]).not.toHaveProperty('title')
   expect(sessions[3]?.day).toBeUndefined()
 })
 

@@ -30,7 +30,7 @@ interface SessionCardProps {
 /** Memoised: otherwise each rendering step of a long list would render all earlier cards again. */
 export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
   const { streamer, watchedShare, thumbnailUrl, position, heading: Heading } = props
-  const { date, sessionId, duration, title, isGrowing, day } = props.session
+  const { date, sessionId, duration, title, game, isGrowing, day } = props.session
   const id = useId()
   const [dateId, detailId, playId] = [`${id}date`, `${id}detail`, `${id}play`]
   const session = { streamer, date, sessionId }
@@ -58,6 +58,11 @@ export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
       {title && (
         <p className={styles.name} title={title}>
           <bdi>{title}</bdi>
+        </p>
+      )}
+      {game && (
+        <p className={cardStyles.detail} title={game}>
+          <bdi>{game}</bdi>
         </p>
       )}
       <p id={detailId} className={cardStyles.detail} title={sessionId}>

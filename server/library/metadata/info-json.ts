@@ -11,7 +11,7 @@ export interface InfoJson extends SidecarText {
   chapters: Chapter[]
 }
 
-const FIELDS = ['title', 'fulltitle', 'description', 'timestamp', 'chapters']
+const FIELDS = ['title', 'fulltitle', 'game', 'categories', 'description', 'timestamp', 'chapters']
 
 export class InfoJsonParser implements SidecarParser<InfoJson> {
   readonly #json = new JsonFieldsParser(FIELDS)
@@ -24,16 +24,24 @@ export class InfoJsonParser implements SidecarParser<InfoJson> {
     const fields = this.#json.end()
     if (fields === undefined) return undefined
     const title = cleanTitle(fields.get('title')) ?? cleanTitle(fields.get('fulltitle'))
+    const game = cleanTitle(fields.get('game')) ?? firstCategory(fields.get('categories'))
     const description = cleanDescription(fields.get('description'))
     const timestamp = fields.get('timestamp')
     const startMs = typeof timestamp === 'number' ? plausibleStart(timestamp * 1000) : undefined
     return {
       ...(title !== undefined && { title }),
+      ...(game !== undefined && { game }),
       ...(description !== undefined && { description }),
       ...(startMs !== undefined && { startMs }),
       chapters: parseChapters(fields.get('chapters')),
     }
   }
+}
+
+/** yt-dlp has the game of a stream as its only category. */
+function firstCategory(value: unknown): string | undefined {
+  const categories: readonly unknown[] = Array.isArray(value) ? value : []
+  return cleanTitle(categories[0])
 }
 
 function parseChapters(value: unknown): Chapter[] {

@@ -56,6 +56,15 @@ describe('.info.json', () => {
     expect(parseInfo({ title: '', fulltitle: 'Full' })).toEqual({ title: 'Full', chapters: [] })
   })
 
+  it('has the game, else the first category', () => {
+    const categories = ['Just Chatting', 'Other']
+    expect(parseInfo({ game: ' A\u202E\nB ', categories })?.game).toBe('A B')
+    expect(parseInfo({ game: 7, categories })?.game).toBe('Just Chatting')
+    expect(parseInfo({ game: 'x'.repeat(1000) })?.game).toBe('x'.repeat(MAX_TITLE_LENGTH))
+    const none = [{}, { game: '', categories: 'A' }, { categories: [] }, { categories: [null] }]
+    for (const info of none) expect(parseInfo(info)).toEqual({ chapters: [] })
+  })
+
   it('has no field of another type', () => {
     const wrong = { title: 1, description: ['x'], timestamp: '1769890500', chapters: { a: 1 } }
     expect(parseInfo(wrong)).toEqual({ chapters: [] })

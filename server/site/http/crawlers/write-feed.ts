@@ -57,6 +57,7 @@ function formatItem(session: SessionRow, origin: string): string {
     `<guid isPermaLink="true">${escapeMarkup(link)}</guid>`,
     ...(timeMs === undefined ? [] : [xmlElement('pubDate', formatRssDate(timeMs))]),
     xmlElement('dc:creator', streamer),
+    ...(session.game === undefined ? [] : [xmlElement('category', session.game)]),
     xmlElement('description', sessionDescription(session, 'recorded')),
     `<media:thumbnail url="${escapeMarkup(origin + thumbnailApiPath(session))}"/>`,
     '</item>',

@@ -229,6 +229,7 @@ export class PageHeads {
       publishedMs: publishedAtMs,
       durationSeconds: row.state.durationSeconds,
       chapters: facts?.chapters ?? [],
+      text: row,
       growsUntilMs: isGrowing(row, nowMs) ? row.settlesAtMs : undefined,
     })
     return [video]

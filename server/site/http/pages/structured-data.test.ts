@@ -12,6 +12,7 @@ const facts: VideoFacts = {
   publishedMs: Date.UTC(2026, 0, 31, 20, 15),
   durationSeconds: 100.4,
   chapters: [],
+  text: {},
 }
 
 test.each([

@@ -9,6 +9,7 @@ import type {
   WebSite,
   WithContext,
 } from 'schema-dts'
+import type { SessionText } from '../../../../shared/contract.ts'
 import type { Chapter } from '../../../library/metadata/chapters.ts'
 import { formatDateTime } from '../site/publication-date.ts'
 
@@ -29,6 +30,8 @@ export interface VideoFacts {
   durationSeconds: number
   /** In order of their starts. */
   chapters: readonly Chapter[]
+  /** Of the row. */
+  text: SessionText
   /** When the recording counts as settled; absent if it is. */
   growsUntilMs?: number | undefined
 }
@@ -36,6 +39,7 @@ export interface VideoFacts {
 /** No `contentUrl`: a playlist is not the file of a video. */
 export function formatVideo(facts: VideoFacts): WithContext<VideoObject> {
   const { durationSeconds, publishedMs, growsUntilMs } = facts
+  const { game } = facts.text
   const clips = formatClips(facts)
   return {
     '@context': CONTEXT,
@@ -47,6 +51,8 @@ export function formatVideo(facts: VideoFacts): WithContext<VideoObject> {
     thumbnailUrl: facts.thumbnailUrl,
     uploadDate: formatDateTime(publishedMs),
     duration: formatDuration(durationSeconds),
+    // A category of a platform is not always a VideoGame.
+    ...(game !== undefined && { keywords: game }),
     ...(clips.length > 0 && { hasPart: clips }),
     ...(growsUntilMs !== undefined && { publication: formatBroadcast(publishedMs, growsUntilMs) }),
   }
