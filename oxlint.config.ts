@@ -81,12 +81,17 @@ const serverRows: Record<string, string> = {
     'base/{errors.ts,config,admission} storage/artifacts ' + `${mediaTypes} decode/child`,
   'decode/storyboards':
     'base/{errors.ts,admission} storage/artifacts ' + `${mediaTypes} decode/thumbnails`,
-  'site/http/responses': 'base/{errors.ts,problem-text.ts}',
+  'site/http/responses':
+    'base/{errors.ts,problem-text.ts,admission} stream/{delivery,hls/playlist}',
   'site/http/connections': 'site/http/responses',
-  'site/http/site': 'base/errors.ts',
+  'site/http/site': 'base/errors.ts library/catalog',
+  'site/http/api':
+    'base/{errors.ts,admission} storage/recordings library/{catalog,metadata} ' +
+    'stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} ' +
+    'site/{purge,http/responses,http/site,http/session-parameters.ts}',
   'site/http/pages':
     'base/{errors.ts,admission} library/{catalog,metadata} ' +
-    'site/{purge,http/responses,http/site,http/admitted.ts,http/session-parameters.ts}',
+    'site/{purge,http/responses,http/site,http/session-parameters.ts}',
   'site/http/crawlers':
     'base/errors.ts library/catalog ' +
     'site/{purge,http/responses,http/site,http/session-parameters.ts}',
@@ -96,7 +101,7 @@ const serverRows: Record<string, string> = {
   'site/http':
     'base/{errors.ts,config,admission} storage/recordings library/{catalog,metadata} ' +
     'stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} ' +
-    'site/{purge,http/responses,http/connections,http/site,http/pages,http/crawlers}',
+    'site/{purge,http/responses,http/connections,http/site,http/api,http/pages,http/crawlers}',
   'site/page-assets': 'base/errors.ts storage/recordings',
   demo: 'base/{errors.ts,config} media/codec',
   'site/ads/house': 'base/{errors.ts,config}',

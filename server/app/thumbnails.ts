@@ -1,6 +1,6 @@
 // Thumbnails and storyboards of an open library: their sources, caches and decoder.
 import { join } from 'node:path'
-import { ThumbnailSources } from '../site/http/thumbnail-sources.ts'
+import { ThumbnailSources } from '../site/http/api/thumbnail-sources.ts'
 import { Storyboards } from '../decode/storyboards/storyboards.ts'
 import { createDecoder } from '../decode/thumbnails/decoder.ts'
 import type { Decoder } from '../decode/thumbnails/decoder.ts'

@@ -23,7 +23,6 @@ const columnFiles = [
   'media/fmp4/fmp4-source',
   'media/matroska/matroska-source',
   'media/ts/ts-source',
-  'site/http/admitted',
   'site/http/session-parameters',
 ]
 
@@ -98,15 +97,16 @@ const serverRows = `
   library/metadata          base/{errors,admission} storage/recordings library/catalog/names
   decode/thumbnails         base/{errors,config,admission} storage/artifacts media/media-index decode/child
   decode/storyboards        base/{errors,admission} storage/artifacts media/media-index decode/thumbnails
-  site/http/responses       base/{errors,problem-text}
+  site/http/responses       base/{errors,problem-text,admission} stream/{delivery,hls/playlist}
   site/http/connections     site/http/responses
-  site/http/site            base/errors
-  site/http/pages           base/{errors,admission} library/{catalog,metadata} site/{purge,http/responses,http/site,http/admitted,http/session-parameters}
+  site/http/site            base/errors library/catalog
+  site/http/api             base/{errors,admission} storage/recordings library/{catalog,metadata} stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} site/{purge,http/responses,http/site,http/session-parameters}
+  site/http/pages           base/{errors,admission} library/{catalog,metadata} site/{purge,http/responses,http/site,http/session-parameters}
   site/http/crawlers        base/errors library/catalog site/{purge,http/responses,http/site,http/session-parameters}
   site/purge                base/errors library/{catalog,catalog/store}
   cluster/postgres          base/errors library/catalog/store/recording-columns
   cluster/jobs              base/{errors,problem} library/{catalog/scan,catalog/store} cluster/postgres
-  site/http                 base/{errors,config,admission} storage/recordings library/{catalog,metadata} stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} site/{purge,http/responses,http/connections,http/site,http/pages,http/crawlers}
+  site/http                 base/{errors,config,admission} storage/recordings library/{catalog,metadata} stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} site/{purge,http/responses,http/connections,http/site,http/api,http/pages,http/crawlers}
   site/page-assets          base/errors storage/recordings
   demo                      base/{errors,config} media/codec
   site/ads/house            base/{errors,config}

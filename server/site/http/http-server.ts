@@ -1,70 +1,41 @@
-// The HTTP server: limits, headers, and the groups of routes.
+// The HTTP server: limits, headers, the endpoints, and the routes of other layers.
 import cors from '@fastify/cors'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { PublicConfig } from '../../../shared/contract.ts'
 import { apiPrefix } from '../../../shared/paths.ts'
-import type { Admission } from '../../base/admission/limits.ts'
-import type { SessionReference } from '../../../shared/paths.ts'
-import type { Catalog } from '../../library/catalog/catalog.ts'
 import type { TrustedProxies } from '../../base/config/trusted-proxies.ts'
-import type { SegmentSender } from '../../stream/delivery/segment-sender.ts'
-import type { SessionOpener } from '../../stream/hls/session/session-opener.ts'
-import type { Storyboards } from '../../decode/storyboards/storyboards.ts'
-import type { Thumbnails } from '../../decode/thumbnails/thumbnails.ts'
 import type { BuiltPage } from './pages/built-page.ts'
 import { createConnectionServer } from './connections/connections.ts'
-import { addCrawlerRoutes } from './crawlers/crawler-routes.ts'
 import { sendError } from './responses/errors.ts'
-import { addHealthRoutes } from './health-routes.ts'
-import { addListRoutes } from './list-routes.ts'
+import { addRequestKind } from './responses/request-kind.ts'
+import { Responder } from './responses/responder.ts'
 import { decodableUrl } from './connections/malformed-request.ts'
-import { addClients } from './admitted.ts'
+import { addEndpoints } from './add-endpoints.ts'
+import { addClients, admitAll } from './admitted.ts'
+import { createEndpoints } from './endpoints.ts'
+import type { EndpointSources } from './endpoints.ts'
 import { answerOutside, urlOfRoutes } from './outside-requests.ts'
 import { PageFacts } from './pages/page-facts.ts'
-import { addFallbacks, addPageRoutes } from './pages/page-routes.ts'
-import { addRequestKind } from './request-kind.ts'
+import { createManifestEndpoint } from './pages/manifest.ts'
+import { addBuiltFiles, addFallbacks, addRedirects } from './pages/page-routes.ts'
+import { createPageSources } from './pages/page-sources.ts'
 import { logRequests } from './request-log.ts'
 import { createPagePolicy, createSecurityHeaders } from './responses/security-headers.ts'
 import type { SecurityHeaders } from './responses/security-headers.ts'
 import { addServerTiming, recordPhases } from './responses/server-timing.ts'
-import type { SessionDetails } from './session-details.ts'
-import { addSessionRoutes } from './session-routes.ts'
-import type { Site } from './site/site.ts'
-import type { StreamerDetails } from './streamer-details.ts'
-import { addStoryboardRoutes } from './storyboard-routes.ts'
-import { addThumbnailRoutes } from './thumbnail-routes.ts'
-import type { ThumbnailSources } from './thumbnail-sources.ts'
 import { trustProxyOf } from './trust-proxy.ts'
-import { addVideoRoutes } from './video-routes.ts'
 
 /** As large as Node's limit for headers, because the routes check the length of names. */
 const MAX_PARAMETER_LENGTH = 16 * 1024
 const MAX_BODY_BYTES = 64 * 1024
 
-export interface HttpServerOptions {
-  catalog: Catalog
-  sessions: SessionOpener
-  sender: SegmentSender
-  admission: Admission
-  page: BuiltPage
-  thumbnails: Thumbnails
-  storyboards: Storyboards
-  sources: ThumbnailSources
-  sessionDetails: SessionDetails
-  streamerDetails: StreamerDetails
-  config: PublicConfig
-  site: Site
+export interface HttpServerOptions extends Omit<EndpointSources, 'facts'> {
   /** URLs of the ad network, for the page's policy. */
   adUrls: readonly string[]
   logger: FastifyBaseLogger
   log: { requests: boolean; slowMs: number }
   corsOrigins: readonly string[]
   trustProxy: TrustedProxies
-  isReady: () => boolean
-  /** A visitor opens a session that is not inspected yet. */
-  onRequested: (session: SessionReference) => void
-  publicUrl: () => string
   /** Routes of other layers. */
   extensions: readonly ((app: FastifyInstance) => Promise<void> | void)[]
 }
@@ -99,21 +70,18 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   const headers = chooseHeaders(options)
   await addHeaders(app, { ...options, headers })
   answerOutside(app, options.site.basePath)
-  const pages = { ...options, headers, facts: createFacts(options) }
-  addFallbacks(app, pages)
-  addHealthRoutes(app, options)
-  addListRoutes(app, { ...options, headers })
-  addSessionRoutes(app, { ...options, gate: options.admission.recordings, headers: headers.data })
-  addVideoRoutes(app, { ...options, gate: options.admission.recordings, headers: headers.data })
-  addThumbnailRoutes(app, { ...options, headers: headers.image })
-  addStoryboardRoutes(app, {
-    ...options,
-    gate: options.admission.recordings,
-    headers: headers.data,
-  })
-  addCrawlerRoutes(app, { ...options, headers })
+  const responder = new Responder(headers)
+  const sources: EndpointSources = { ...options, facts: createFacts(options) }
+  const pages = createPageSources(sources)
+  addFallbacks(app, pages, responder)
+  addEndpoints(app, createEndpoints(sources, pages), responder)
+  addRedirects(app, options.site)
   for (const extend of options.extensions) await extend(app)
-  await addPageRoutes(app, pages)
+  await app.register(async (files) => {
+    admitAll(files, options.admission.assets)
+    await addBuiltFiles(files, options.page)
+    addEndpoints(files, [createManifestEndpoint(options)], responder)
+  })
   return app
 }
 
@@ -156,7 +124,7 @@ function chooseHeaders({ page, config, adUrls, corsOrigins }: HttpServerOptions)
   return createSecurityHeaders({ ...policies, readers })
 }
 
-/** `sendText` and `sendSegment` add these headers themselves: they do not call the hooks. */
+/** The responder adds these headers itself: most of its responses do not call the hooks. */
 async function addHeaders(
   app: FastifyInstance,
   { headers, corsOrigins }: HttpServerOptions & { headers: SecurityHeaders },

@@ -1,109 +1,92 @@
-// The feeds of the site and of its streamers, cached until the catalog changes.
+// GET /feed.xml and /s/{streamer}/feed.xml: the feeds of the site and of its streamers.
 import {
   outsidePatterns,
   pathPatterns,
   sessionsPagePath,
   streamerFeedPath,
 } from '../../../../shared/paths.ts'
-import type { Catalog, SessionRow } from '../../../library/catalog/catalog.ts'
+import { AppError } from '../../../base/errors.ts'
+import type { Catalog } from '../../../library/catalog/catalog.ts'
 import { streamerTags } from '../../purge/cache-tags.ts'
-import { createTextCache, TextResponse } from '../responses/text-response.ts'
-import type { TextResponseOptions } from '../responses/text-response.ts'
+import type { Answer, Endpoint, TextBody } from '../responses/answer.ts'
+import { parseName } from '../session-parameters.ts'
+import type { CatalogVersions } from '../site/catalog-versions.ts'
 import type { Site } from '../site/site.ts'
+import { PacedGeneration } from './paced-generation.ts'
 import { formatFeed } from './write-feed.ts'
 
 /** Sessions of a feed. */
 const MAX_ITEMS = 50
-const MAX_CACHED_BYTES = 16 * 1024 * 1024
-/** Part of a core that the site's feed may cost while the catalog changes all the time. */
-const MAX_SHARE = 0.05
-/** A hidden session disappears within this time. */
-const MAX_REST_MS = 2000
 
-export interface FeedsOptions {
-  catalog: Pick<
-    Catalog,
-    'generation' | 'changedStreamers' | 'hasStreamer' | 'newestSessions' | 'newestOfSite'
-  >
+export interface FeedSources {
+  catalog: Catalog
+  versions: CatalogVersions
   site: Site
   /** Public origin of the site, without a trailing slash. */
-  origin: () => string
-  response: Omit<TextResponseOptions, 'contentType'>
+  publicUrl: () => string
 }
 
-export class Feeds {
-  readonly #options: FeedsOptions
-  readonly #streamers = createTextCache(MAX_CACHED_BYTES)
-  #site: { response: TextResponse; generation: number; restsUntilMs: number } | undefined
-  #generation = -1
-
-  constructor(options: FeedsOptions) {
-    this.#options = options
-  }
-
-  /** The newest sessions of all streamers. */
-  site(): TextResponse {
-    const { catalog, site } = this.#options
-    const generation = catalog.generation()
-    const nowMs = performance.now()
-    const known = this.#site
-    if (known && (known.generation === generation || nowMs < known.restsUntilMs)) {
-      return known.response
-    }
-    // Sessions of a hidden streamer cost time, however many there are.
-    const sessions = catalog.newestOfSite(MAX_ITEMS)
-    const response = this.#respond(sessions, {
+/** The newest sessions of all streamers. */
+export function createSiteFeedEndpoint({ catalog, site, publicUrl }: FeedSources): Endpoint {
+  const generations = new PacedGeneration(catalog)
+  const format = (generation: number): string => {
+    const end = generations.start(generation)
+    const text = formatFeed({
       title: site.name,
       description: `Recorded live streams of ${site.name}.`,
       path: pathPatterns.streamersPage,
       feedPath: outsidePatterns.siteFeed,
+      // Sessions of a hidden streamer cost time, however many there are.
+      sessions: catalog.newestOfSite(MAX_ITEMS),
+      origin: publicUrl(),
     })
-    const restMs = Math.min(MAX_REST_MS, (performance.now() - nowMs) / MAX_SHARE)
-    this.#site = { response, generation, restsUntilMs: nowMs + restMs }
-    return response
+    end()
+    return text
   }
-
-  /** The newest sessions of a streamer; undefined if it is unknown. @throws AppError `gone` */
-  streamer(streamer: string): TextResponse | undefined {
-    this.#evictChanged()
-    const { catalog, site } = this.#options
-    if (!catalog.hasStreamer(streamer)) return undefined
-    const known = this.#streamers.get(streamer)
-    if (known !== undefined) return known
-    const feed = this.#respond(
-      catalog.newestSessions(streamer, MAX_ITEMS),
-      {
-        title: `${streamer} · ${site.name}`,
-        description: `Recorded live streams of ${streamer}.`,
-        path: sessionsPagePath(streamer),
-        feedPath: streamerFeedPath(streamer),
-      },
-      streamerTags(streamer),
-    )
-    this.#streamers.set(streamer, feed)
-    return feed
+  return {
+    path: outsidePatterns.siteFeed,
+    kind: 'feed',
+    answer: () => {
+      const version = generations.current()
+      return answerFeed({ cached: { key: 'feed', version }, format: () => format(version) })
+    },
   }
+}
 
-  #respond(
-    sessions: readonly SessionRow[],
-    feed: Omit<Parameters<typeof formatFeed>[0], 'sessions' | 'origin'>,
-    tags: Readonly<Record<string, string>> = {},
-  ): TextResponse {
-    const { origin, response } = this.#options
-    return new TextResponse(formatFeed({ ...feed, sessions, origin: origin() }), {
-      ...response,
-      contentType: 'application/rss+xml; charset=utf-8',
-      headers: { ...response.headers, ...tags },
+/** The newest sessions of a streamer. */
+export function createStreamerFeedEndpoint(sources: FeedSources): Endpoint {
+  const { catalog, versions, site, publicUrl } = sources
+  const format = (streamer: string): string =>
+    formatFeed({
+      title: `${streamer} · ${site.name}`,
+      description: `Recorded live streams of ${streamer}.`,
+      path: sessionsPagePath(streamer),
+      feedPath: streamerFeedPath(streamer),
+      sessions: catalog.newestSessions(streamer, MAX_ITEMS),
+      origin: publicUrl(),
     })
+  return {
+    path: outsidePatterns.streamerFeed,
+    kind: 'feed',
+    answer: ({ request }) => {
+      const streamer = parseName(request.params, 'streamer')
+      const version = versions.streamer(streamer, 'now')
+      if (!catalog.hasStreamer(streamer)) {
+        throw new AppError('not_found', 'there is no such streamer')
+      }
+      const cached = { key: `feed ${streamer}`, version }
+      const answer = answerFeed({ cached, format: () => format(streamer) })
+      return { ...answer, tags: () => streamerTags(streamer) }
+    },
   }
+}
 
-  #evictChanged(): void {
-    const { catalog } = this.#options
-    const generation = catalog.generation()
-    if (generation === this.#generation) return
-    const changed = catalog.changedStreamers(this.#generation, generation)
-    this.#generation = generation
-    if (changed === 'all') this.#streamers.clear()
-    else for (const streamer of changed) this.#streamers.delete(streamer)
+function answerFeed(text: Pick<TextBody, 'cached' | 'format'>): Answer {
+  return {
+    body: { kind: 'text', ...text },
+    type: 'application/rss+xml; charset=utf-8',
+    // As lists: a hidden session disappears immediately.
+    cache: 'revalidate',
+    security: 'page',
   }
 }

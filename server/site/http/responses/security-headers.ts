@@ -43,14 +43,15 @@ const GA4_BEACONS = [
 
 /**
  * The headers of all responses: `data` for those of the API, `image` for thumbnails, which feeds,
- * oEmbed and share cards name for other sites, `embed` for the embedded player, `page` for all
- * others.
+ * oEmbed and share cards name for other sites, `anywhere` for what scripts of other sites may read,
+ * `embed` for the embedded player, `page` for all others.
  */
 export interface SecurityHeaders {
   page: Readonly<Record<string, string>>
   embed: Readonly<Record<string, string>>
   data: Readonly<Record<string, string>>
   image: Readonly<Record<string, string>>
+  anywhere: Readonly<Record<string, string>>
 }
 
 /** Creates the headers, once. */
@@ -74,6 +75,7 @@ export function createSecurityHeaders({
   }
   const always = { ...anyFrame, 'x-frame-options': 'SAMEORIGIN' }
   const data = { ...always, 'content-security-policy': DATA_POLICY }
+  const image = { ...data, 'cross-origin-resource-policy': 'cross-origin' }
   // Without the directive, a page of any origin may be the frame's parent.
   const { 'frame-ancestors': _, ...framable } = embedPolicy
   return {
@@ -85,7 +87,8 @@ export function createSecurityHeaders({
     },
     page: { ...always, 'content-security-policy': formatPolicy(pagePolicy) },
     data,
-    image: { ...data, 'cross-origin-resource-policy': 'cross-origin' },
+    image,
+    anywhere: { ...image, 'access-control-allow-origin': '*' },
   }
 }
 

@@ -1,18 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import cors from '@fastify/cors'
 import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { exchange, rawRequest } from '../../../../test/support/servers/raw-request.ts'
-import {
-  addVary,
-  chooseEncoding,
-  createTextCache,
-  HashedText,
-  sendText,
-  TextResponse,
-} from './text-response.ts'
+import { addVary, chooseEncoding, HashedText, sendText, TextResponse } from './text-response.ts'
 
 describe('chooseEncoding', () => {
   it.each([
@@ -49,21 +41,6 @@ describe('TextResponse', () => {
     const response = new TextResponse(text, options)
     expect(response.etag).toBe(new TextResponse('first sécond third', options).etag)
     expect((await response.encoded('identity')).bytes.toString()).toBe('first sécond third')
-  })
-
-  it('is cached up to a limit in bytes, which counts every encoding', async () => {
-    const cache = createTextCache(400_000)
-    let heldBytes = 0
-    for (let i = 0; i < 50; i += 1) {
-      cache.set(`${i}`, new TextResponse(randomBytes(15_000).toString('hex'), options))
-    }
-    expect(cache.size).toBeGreaterThan(1)
-    for (const response of cache.values()) {
-      for (const encoding of ['identity', 'gzip', 'br'] as const) {
-        heldBytes += (await response.encoded(encoding)).bytes.length
-      }
-    }
-    expect(heldBytes).toBeLessThanOrEqual(400_000)
   })
 
   it('has the same text in every encoding', async () => {

@@ -5,7 +5,6 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
-import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
 import { setServerTiming } from './server-timing.ts'
 
@@ -34,7 +33,8 @@ const commonChoices: ReadonlyMap<string, Encoding> = new Map([
   ['identity', 'identity'],
 ])
 
-export interface TextResponseOptions {
+/** Headers of a response, besides those that follow from its content. */
+export interface TextHead {
   contentType: string
   cacheControl: string
   /** Headers of every response, because `sendText` does not call the framework's hooks. */
@@ -83,20 +83,19 @@ export class HashedText {
 /** Text with its headers, for any number of requests. */
 export class TextResponse {
   readonly etag: string
+  readonly cacheControl: string
   /** Headers of any encoding, and of a 304. */
   readonly headers: Headers
   readonly #body: Buffer
   readonly #encoded = new Map<Encoding, Promise<EncodedText>>()
   readonly #ready = new Map<Encoding, EncodedText>()
 
-  constructor(
-    text: string | HashedText,
-    { contentType, cacheControl, headers }: TextResponseOptions,
-  ) {
+  constructor(text: string | HashedText, { contentType, cacheControl, headers }: TextHead) {
     const { body, hash } = (typeof text === 'string' ? new HashedText(text) : text).end()
     this.#body = body
     // Weak: the same for every encoding (RFC 9110 8.8.1).
     this.etag = `W/"${hash}"`
+    this.cacheControl = cacheControl
     this.headers = {
       ...headers,
       'content-type': contentType,
@@ -145,11 +144,6 @@ export class TextResponse {
         return this.#body
     }
   }
-}
-
-/** A cache of responses, with a limit of their memory. */
-export function createTextCache(maxBytes: number): LRUCache<string, TextResponse> {
-  return new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ memoryBytes }) => memoryBytes })
 }
 
 /**

@@ -1,6 +1,6 @@
 // The kind of a request: the label that logs and metrics group requests by.
 import type { FastifyInstance } from 'fastify'
-import type { FileName } from '../../stream/hls/playlist/segment-names.ts'
+import type { FileName } from '../../../stream/hls/playlist/segment-names.ts'
 
 export type RequestKind =
   | 'segment'

@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { parseFileName } from '../../stream/hls/playlist/segment-names.ts'
+import { parseFileName } from '../../../stream/hls/playlist/segment-names.ts'
 import { addRequestKind, fileKind } from './request-kind.ts'
 
 describe('fileKind', () => {

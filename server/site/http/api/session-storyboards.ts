@@ -1,19 +1,19 @@
 // The storyboard of a session as it is now, and its sheets.
-import type { Gate } from '../../base/admission/gate.ts'
-import type { SessionRow } from '../../library/catalog/catalog.ts'
-import { AppError } from '../../base/errors.ts'
-import type { OpenSession } from '../../stream/hls/session/open-session.ts'
-import type { SessionOpener } from '../../stream/hls/session/session-opener.ts'
-import { PlannedStoryboards } from '../../decode/storyboards/planned-storyboards.ts'
-import type { Storyboard } from '../../decode/storyboards/planned-storyboards.ts'
-import type { StoryboardPart } from '../../decode/storyboards/sheet-renderer.ts'
-import { findSheet } from '../../decode/storyboards/sheets.ts'
-import type { Sheet, SheetName } from '../../decode/storyboards/sheets.ts'
+import type { Gate } from '../../../base/admission/gate.ts'
+import type { Admission } from '../../../base/admission/limits.ts'
+import type { SessionRow } from '../../../library/catalog/catalog.ts'
+import { AppError } from '../../../base/errors.ts'
+import type { OpenSession } from '../../../stream/hls/session/open-session.ts'
+import type { SessionOpener } from '../../../stream/hls/session/session-opener.ts'
+import { PlannedStoryboards } from '../../../decode/storyboards/planned-storyboards.ts'
+import type { Storyboard } from '../../../decode/storyboards/planned-storyboards.ts'
+import type { StoryboardPart } from '../../../decode/storyboards/sheet-renderer.ts'
+import { findSheet } from '../../../decode/storyboards/sheets.ts'
+import type { Sheet, SheetName } from '../../../decode/storyboards/sheets.ts'
 
 export interface SessionStoryboardsOptions {
   sessions: SessionOpener
-  /** Admits requests that open recordings. */
-  gate: Gate
+  admission: Pick<Admission, 'recordings'>
 }
 
 /** The recordings of a session; their key frames can be read. */
@@ -31,9 +31,9 @@ export class SessionStoryboards {
   readonly #gate: Gate
   readonly #planned = new PlannedStoryboards()
 
-  constructor({ sessions, gate }: SessionStoryboardsOptions) {
+  constructor({ sessions, admission }: SessionStoryboardsOptions) {
     this.#sessions = sessions
-    this.#gate = gate
+    this.#gate = admission.recordings
   }
 
   /** @throws AppError `not_found` for a session without video; as `SessionOpener.open` */

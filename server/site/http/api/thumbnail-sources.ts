@@ -1,23 +1,23 @@
 // Sources of thumbnails: an image next to the recording, or its key frames.
 import { LRUCache } from 'lru-cache'
-import type { SessionReference } from '../../../shared/paths.ts'
-import type { Gate } from '../../base/admission/gate.ts'
-import type { Admission } from '../../base/admission/limits.ts'
-import type { Catalog, SessionRow } from '../../library/catalog/catalog.ts'
-import { AppError, isAppError } from '../../base/errors.ts'
-import type { SessionOpener } from '../../stream/hls/session/session-opener.ts'
-import { streamerFolder } from '../../library/metadata/sidecar-files.ts'
-import type { FileStat, Storage } from '../../storage/recordings/storage.ts'
-import { fitImage } from '../../decode/thumbnails/fit-image.ts'
-import { THUMBNAIL_BOUNDS } from '../../decode/thumbnails/render-message.ts'
-import { sidecarSize } from '../../decode/thumbnails/sidecar-size.ts'
-import type { ImageSize } from '../../decode/thumbnails/sidecar-size.ts'
-import { findSidecar } from '../../decode/thumbnails/sidecar.ts'
-import type { Sidecar } from '../../decode/thumbnails/sidecar.ts'
+import type { SessionReference } from '../../../../shared/paths.ts'
+import type { Gate } from '../../../base/admission/gate.ts'
+import type { Admission } from '../../../base/admission/limits.ts'
+import type { Catalog, SessionRow } from '../../../library/catalog/catalog.ts'
+import { AppError, isAppError } from '../../../base/errors.ts'
+import type { SessionOpener } from '../../../stream/hls/session/session-opener.ts'
+import { streamerFolder } from '../../../library/metadata/sidecar-files.ts'
+import type { FileStat, Storage } from '../../../storage/recordings/storage.ts'
+import { fitImage } from '../../../decode/thumbnails/fit-image.ts'
+import { THUMBNAIL_BOUNDS } from '../../../decode/thumbnails/render-message.ts'
+import { sidecarSize } from '../../../decode/thumbnails/sidecar-size.ts'
+import type { ImageSize } from '../../../decode/thumbnails/sidecar-size.ts'
+import { findSidecar } from '../../../decode/thumbnails/sidecar.ts'
+import type { Sidecar } from '../../../decode/thumbnails/sidecar.ts'
 import type {
   StreamerThumbnailSource,
   ThumbnailSource,
-} from '../../decode/thumbnails/thumbnails.ts'
+} from '../../../decode/thumbnails/thumbnails.ts'
 
 const STREAMER_IMAGES = ['avatar', 'poster']
 /** Newest sessions of a streamer that are tried for its thumbnail. */

@@ -1,0 +1,43 @@
+// GET /api/details/{streamer}: what the page shows of a streamer besides the lists.
+import { pathPatterns } from '../../../../shared/paths.ts'
+import type { Admission } from '../../../base/admission/limits.ts'
+import { streamerTags } from '../../purge/cache-tags.ts'
+import { JSON_TYPE } from '../responses/answer.ts'
+import type { Endpoint } from '../responses/answer.ts'
+import { parseName } from '../session-parameters.ts'
+import type { CatalogVersions } from '../site/catalog-versions.ts'
+import type { StreamerDetails } from './streamer-details.ts'
+
+interface Sources {
+  streamerDetails: StreamerDetails
+  versions: CatalogVersions
+  admission: Pick<Admission, 'recordings'>
+}
+
+export function createDetailsEndpoint(sources: Sources): Endpoint {
+  const { streamerDetails, versions, admission } = sources
+  return {
+    path: pathPatterns.details,
+    kind: 'list',
+    admission: admission.recordings,
+    answer: async ({ request, signal }) => {
+      const streamer = parseName(request.params, 'streamer')
+      const profile = await streamerDetails.profile(streamer, signal)
+      const version = `${versions.streamer(streamer, 'now')} ${JSON.stringify(profile)}`
+      return {
+        body: {
+          kind: 'text',
+          cached: { key: `details ${streamer}`, version },
+          format: () => {
+            const { details, validUntilMs } = streamerDetails.list(streamer, profile)
+            return { text: JSON.stringify(details), validUntilMs }
+          },
+        },
+        type: JSON_TYPE,
+        cache: 'revalidate',
+        security: 'data',
+        tags: () => streamerTags(streamer),
+      }
+    },
+  }
+}

@@ -1,0 +1,37 @@
+// GET /api/session/…: what the page shows of a session besides the lists.
+import { pathPatterns, sessionKey } from '../../../../shared/paths.ts'
+import type { Admission } from '../../../base/admission/limits.ts'
+import type { Catalog } from '../../../library/catalog/catalog.ts'
+import { findPlayable } from './find-playable.ts'
+import { JSON_TYPE } from '../responses/answer.ts'
+import type { Endpoint } from '../responses/answer.ts'
+import type { SessionDetails } from './session-details.ts'
+
+interface Sources {
+  catalog: Catalog
+  sessionDetails: SessionDetails
+  admission: Pick<Admission, 'recordings'>
+}
+
+export function createSessionEndpoint(sources: Sources): Endpoint {
+  const { catalog, sessionDetails, admission } = sources
+  return {
+    path: pathPatterns.session,
+    kind: 'list',
+    admission: admission.recordings,
+    answer: async (call) => {
+      const row = findPlayable(catalog, call)
+      const text = JSON.stringify(await sessionDetails.find(row, call.signal))
+      return {
+        body: {
+          kind: 'text',
+          cached: { key: `session ${sessionKey(row)}`, version: text },
+          format: () => text,
+        },
+        type: JSON_TYPE,
+        cache: 'revalidate',
+        security: 'data',
+      }
+    },
+  }
+}

@@ -1,0 +1,42 @@
+// GET /api/sessions/{streamer}: the list of a streamer's sessions.
+import type { SessionsResponse } from '../../../../shared/contract.ts'
+import { pathPatterns } from '../../../../shared/paths.ts'
+import { AppError } from '../../../base/errors.ts'
+import type { Catalog } from '../../../library/catalog/catalog.ts'
+import { streamerTags } from '../../purge/cache-tags.ts'
+import { JSON_TYPE } from '../responses/answer.ts'
+import type { Endpoint } from '../responses/answer.ts'
+import { parseName } from '../session-parameters.ts'
+import type { CatalogVersions } from '../site/catalog-versions.ts'
+
+interface Sources {
+  catalog: Pick<Catalog, 'listSessions'>
+  versions: CatalogVersions
+}
+
+export function createSessionsEndpoint({ catalog, versions }: Sources): Endpoint {
+  const format = (streamer: string): string => {
+    const sessions: SessionsResponse | undefined = catalog.listSessions(streamer)
+    if (sessions === undefined) throw new AppError('not_found', 'there is no such streamer')
+    return JSON.stringify(sessions)
+  }
+  return {
+    path: pathPatterns.sessions,
+    kind: 'list',
+    answer: ({ request }) => {
+      const streamer = parseName(request.params, 'streamer')
+      const version = versions.streamer(streamer, 'recent')
+      return {
+        body: {
+          kind: 'text',
+          cached: { key: `sessions ${streamer}`, version },
+          format: () => format(streamer),
+        },
+        type: JSON_TYPE,
+        cache: 'revalidate',
+        security: 'data',
+        tags: () => streamerTags(streamer),
+      }
+    },
+  }
+}

@@ -1,0 +1,88 @@
+// All endpoints of the site. A new one: a file as api/streamers.ts, and a line here.
+import type { PublicConfig } from '../../../shared/contract.ts'
+import type { SessionReference } from '../../../shared/paths.ts'
+import type { Admission } from '../../base/admission/limits.ts'
+import type { Storyboards } from '../../decode/storyboards/storyboards.ts'
+import type { Thumbnails } from '../../decode/thumbnails/thumbnails.ts'
+import type { Catalog } from '../../library/catalog/catalog.ts'
+import type { SegmentSender } from '../../stream/delivery/segment-sender.ts'
+import type { SessionOpener } from '../../stream/hls/session/session-opener.ts'
+import { createConfigEndpoint } from './api/config.ts'
+import { createDetailsEndpoint } from './api/details.ts'
+import { healthEndpoint } from './api/health.ts'
+import { createPlaylistEndpoint } from './api/playlist.ts'
+import { createPlaylistFileEndpoint } from './api/playlist-file.ts'
+import { createReadyEndpoint } from './api/ready.ts'
+import { createSessionEndpoint } from './api/session.ts'
+import { createSessionsEndpoint } from './api/sessions.ts'
+import { createStoryboardEndpoint } from './api/storyboard.ts'
+import { createStoryboardSheetEndpoint } from './api/storyboard-sheet.ts'
+import { createStreamerThumbnailEndpoint } from './api/streamer-thumbnail.ts'
+import { createStreamersEndpoint } from './api/streamers.ts'
+import { createThumbnailEndpoint } from './api/thumbnail.ts'
+import { createSiteFeedEndpoint, createStreamerFeedEndpoint } from './crawlers/feeds.ts'
+import { createRobotsEndpoint } from './crawlers/robots.ts'
+import { createSellerEndpoints } from './crawlers/seller-files.ts'
+import { createSitemapEndpoints } from './crawlers/sitemap.ts'
+import { createEmbedPage } from './pages/embed-page.ts'
+import { createOembedEndpoint } from './pages/oembed-endpoint.ts'
+import type { PageOptions, PageSources } from './pages/page-sources.ts'
+import { createPlayerPage } from './pages/player-page.ts'
+import { createSessionsPage } from './pages/sessions-page.ts'
+import { createStreamersPage } from './pages/streamers-page.ts'
+import type { Endpoint } from './responses/answer.ts'
+import type { SessionDetails } from './api/session-details.ts'
+import { SessionStoryboards } from './api/session-storyboards.ts'
+import { CatalogVersions } from './site/catalog-versions.ts'
+import type { StreamerDetails } from './api/streamer-details.ts'
+import type { ThumbnailSources } from './api/thumbnail-sources.ts'
+
+/** What endpoints read. */
+export interface EndpointSources extends PageOptions {
+  catalog: Catalog
+  sessions: SessionOpener
+  sender: SegmentSender
+  admission: Admission
+  thumbnails: Thumbnails
+  storyboards: Storyboards
+  sources: ThumbnailSources
+  sessionDetails: SessionDetails
+  streamerDetails: StreamerDetails
+  config: PublicConfig
+  isReady: () => boolean
+  /** A visitor opens a session that is not inspected yet. */
+  onRequested: (session: SessionReference) => void
+}
+
+export function createEndpoints(options: EndpointSources, pages: PageSources): Endpoint[] {
+  const sources = {
+    ...options,
+    versions: new CatalogVersions(options.catalog),
+    sessionStoryboards: new SessionStoryboards(options),
+  }
+  return [
+    healthEndpoint,
+    createReadyEndpoint(sources),
+    createConfigEndpoint(sources),
+    createStreamersEndpoint(sources),
+    createSessionsEndpoint(sources),
+    createSessionEndpoint(sources),
+    createDetailsEndpoint(sources),
+    createPlaylistEndpoint(sources),
+    createPlaylistFileEndpoint(sources),
+    createThumbnailEndpoint(sources),
+    createStreamerThumbnailEndpoint(sources),
+    createStoryboardEndpoint(sources),
+    createStoryboardSheetEndpoint(sources),
+    createRobotsEndpoint(sources),
+    ...createSitemapEndpoints(sources),
+    createSiteFeedEndpoint(sources),
+    createStreamerFeedEndpoint(sources),
+    ...createSellerEndpoints(sources.site),
+    createStreamersPage(pages),
+    createSessionsPage(pages),
+    createPlayerPage(pages),
+    createEmbedPage(pages),
+    createOembedEndpoint(sources),
+  ]
+}
