@@ -38,7 +38,8 @@ export async function readVersioned(folder: string): Promise<Versioned | undefin
 
 /**
  * Writes the next version to the disk. Returns it, or undefined if the given one is not the latest
- * any more: then nothing has changed. Rejects with the error of the file system.
+ * any more. Then the caller reads again: another writer may have replaced the new version already,
+ * so that its content has become part of the latest. Rejects with the error of the file system.
  *
  * @param version undefined if there must be none
  */
