@@ -26,7 +26,7 @@ function months(): string[] {
   return screen.queryAllByRole('heading', { level: 2 }).map(({ textContent }) => textContent)
 }
 
-test('shows weekday, title, game, duration and state beside date and id of each session', async () => {
+test('shows weekday, title, game, duration and state beside date and id', async () => {
   const details = {
     sessions: [
       { date: '2026-02-01', sessionId: '1002', title: 'First <b>run</b>', game: 'Chess <i>go</i>' },

@@ -6,10 +6,10 @@ export function describeEmptyLibrary({
   config: { recordings, layout },
   library: { database },
 }: Pick<Serving, 'config' | 'library'>): string | undefined {
-  const first = database.prepare<object>()((kysely) =>
-    kysely.selectFrom('recordings').select('listed').orderBy('listed', 'desc').limit(1),
+  const listed = database.query<object, { listed: number }>(
+    'SELECT listed FROM recordings ORDER BY listed DESC LIMIT 1',
   )
-  const found = first.get({})
+  const found = listed.get({})
   if (recordings === undefined || found?.listed === 1) return undefined
   const check = '`aftercast check` with the same options lists'
   if (found !== undefined) return `no recording below ${recordings} is playable: ${check} why`

@@ -1,8 +1,7 @@
 // The content of the shared database between seeds, and the backup that an operator restores.
-import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { migrateSharedDatabase } from '../../server/cluster/postgres/migrations.ts'
-import type { SharedSchema } from '../../server/cluster/postgres/schema.ts'
+import { SharedDatabase } from '../../server/cluster/postgres/shared-database.ts'
 import type { DatabaseServer } from './database-server.ts'
 
 // Others are simulated.
@@ -106,7 +105,7 @@ async function migrate(server: DatabaseServer): Promise<void> {
   const pool = new RealPool({ connectionString: server.url, max: 1 })
   // The server ends before its clients.
   pool.on('error', () => undefined)
-  const database = new Kysely<SharedSchema>({ dialect: new PostgresDialect({ pool }) })
+  const database = new SharedDatabase(pool)
   await migrateSharedDatabase(database)
   await database.destroy()
 }

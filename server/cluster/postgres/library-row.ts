@@ -1,7 +1,8 @@
 // The row of the shared database that orders all changes: generations, scanning node, secret.
-import { sql } from 'kysely'
 import { z } from 'zod'
 import type { SharedDatabase } from './shared-database.ts'
+import { rawSql, sql } from './sql.ts'
+import type { Queryable } from './sql.ts'
 
 /** How long a node may scan without a sign of life. */
 const LEASE_SECONDS = 15
@@ -39,7 +40,7 @@ export const libraryShape = z.object({
 })
 
 /** Columns of a SharedLibrary. */
-export const libraryColumns = sql.raw(`
+export const libraryColumns = rawSql(`
   identity, extract(epoch FROM pg_postmaster_start_time())::text AS epoch,
   generation::float8 AS generation, complete_since::float8 AS "completeSince", layout,
   is_walked AS "isWalked", scanner,
@@ -63,7 +64,7 @@ export async function claimScan(database: SharedDatabase, token: string): Promis
  * claim can be extended, too: after an outage of the database the node that scanned continues.
  */
 export async function renewScan(
-  database: SharedDatabase,
+  database: Queryable,
   token: string,
   next = token,
 ): Promise<boolean> {
@@ -97,7 +98,7 @@ export async function releaseScan(database: SharedDatabase, token: string): Prom
 
 /** What the scanning process has found out about the whole library. */
 export async function describeLibrary(
-  database: SharedDatabase,
+  database: Queryable,
   token: string,
   { layout, isWalked }: { layout: string; isWalked: boolean },
 ): Promise<void> {
@@ -107,14 +108,14 @@ export async function describeLibrary(
 }
 
 /** The HLS secret of all nodes: the first candidate that a node offers. */
-export async function agreeOnSecret(database: SharedDatabase, candidate: string): Promise<string> {
+export async function agreeOnSecret(database: Queryable, candidate: string): Promise<string> {
   const { rows } = await sql`
     UPDATE aftercast.library SET secret = coalesce(secret, ${candidate})
     RETURNING secret`.execute(database)
   return z.object({ secret: z.string().min(1) }).parse(rows[0]).secret
 }
 
-const untilNext = sql.raw(`clock_timestamp() + interval '${LEASE_SECONDS} seconds'`)
+const untilNext = rawSql(`clock_timestamp() + interval '${LEASE_SECONDS} seconds'`)
 
 /** For a statement that publishes: draws the next generation if the process is the scanning one. */
 export function nextGeneration(token: string) {

@@ -1,11 +1,11 @@
 // The migrations of the shared database. A released step never changes.
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
-import type { Transaction } from 'kysely'
+import { z } from 'zod'
 import { AppError } from '../../base/errors.ts'
-import type { SharedSchema } from './schema.ts'
 import { inTransaction } from './shared-database.ts'
 import type { SharedDatabase } from './shared-database.ts'
+import { rawSql, sql } from './sql.ts'
+import type { Queryable } from './sql.ts'
 
 /**
  * Statements of each step; steps are numbered from 1. Names are compared by bytes, as in SQLite:
@@ -136,11 +136,9 @@ export async function migrateSharedDatabase(database: SharedDatabase): Promise<v
       throw new AppError('failed', 'database: it was made by a newer version of this program')
     }
     for (const [at, statements] of steps.slice(done).entries()) {
-      for (const statement of statements) await sql.raw(statement).execute(transaction)
-      await transaction
-        .insertInto('aftercast.migrations')
-        .values({ number: done + at + 1 })
-        .execute()
+      for (const statement of statements) await rawSql(statement).execute(transaction)
+      await sql`
+        INSERT INTO aftercast.migrations (number) VALUES (${done + at + 1})`.execute(transaction)
     }
     await sql`
       INSERT INTO aftercast.library (id, identity, generation, complete_since, is_walked)
@@ -149,23 +147,19 @@ export async function migrateSharedDatabase(database: SharedDatabase): Promise<v
 }
 
 /** Whether the database has the schema, which has all tables. */
-export async function hasTables(
-  database: SharedDatabase | Transaction<SharedSchema>,
-): Promise<boolean> {
-  const { rows } = await sql<{ found: number }>`
+export async function hasTables(database: Queryable): Promise<boolean> {
+  const { rows } = await sql`
     SELECT 1 AS found FROM pg_namespace WHERE nspname = 'aftercast'`.execute(database)
   return rows.length > 0
 }
 
-async function migratedTo(transaction: Transaction<SharedSchema>): Promise<number> {
+async function migratedTo(transaction: Queryable): Promise<number> {
   // The statement needs a privilege even where the schema exists.
   if (!(await hasTables(transaction))) await sql`CREATE SCHEMA aftercast`.execute(transaction)
   await sql`CREATE TABLE IF NOT EXISTS aftercast.migrations (number integer PRIMARY KEY)`.execute(
     transaction,
   )
-  const last = await transaction
-    .selectFrom('aftercast.migrations')
-    .select(({ fn }) => fn.max('number').as('number'))
-    .executeTakeFirst()
-  return last?.number ?? 0
+  const { rows } = await sql`
+    SELECT coalesce(max(number), 0) AS number FROM aftercast.migrations`.execute(transaction)
+  return z.object({ number: z.int() }).parse(rows[0]).number
 }

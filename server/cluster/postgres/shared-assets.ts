@@ -1,8 +1,8 @@
 // The built pages of the nodes of a cluster, by release.
-import { sql } from 'kysely'
 import { z } from 'zod'
 import { inTransaction } from './shared-database.ts'
 import type { SharedDatabase } from './shared-database.ts'
+import { sql } from './sql.ts'
 
 export interface SharedAsset {
   name: string

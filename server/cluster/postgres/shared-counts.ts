@@ -1,11 +1,10 @@
 // Activity counters of all nodes, merged in batches that count once, however often they are sent.
-import { CompiledQuery, sql } from 'kysely'
-import type { Transaction } from 'kysely'
 import { z } from 'zod'
 import { storeUnlessRefused } from './refused-rows.ts'
-import type { SharedSchema } from './schema.ts'
 import { inIndexOrder, inTransaction } from './shared-database.ts'
 import type { SharedDatabase } from './shared-database.ts'
+import { rawSql, sql } from './sql.ts'
+import type { Queryable } from './sql.ts'
 
 /** A counter of one day and its increment; see DailyCount in analytics. */
 export interface SharedCount {
@@ -30,7 +29,7 @@ const LIMITS: CountLimits = { rowsPerDay: 50_000, days: 800 }
 /** Merges run one by one, because they update the same rows. */
 const LOCK = 7_215_409_339
 /** How long a batch is known, for a node that sends it again. */
-const KNOWN_BATCHES = sql.raw(`interval '90 days'`)
+const KNOWN_BATCHES = rawSql(`interval '90 days'`)
 /** Bounds how long one statement of pruning takes. */
 const PRUNED_ROWS = 5000
 
@@ -70,7 +69,7 @@ export async function mergeCounts(
 
 /** Adds to rows of the same names. Beyond the limit, rows that are new lose their names. */
 async function addRows(
-  transaction: Transaction<SharedSchema>,
+  transaction: Queryable,
   counts: readonly SharedCount[],
   { rowsPerDay }: CountLimits,
 ): Promise<true> {
@@ -136,11 +135,11 @@ export async function* pruneCounts(
 ): AsyncGenerator<void, void> {
   const oldest = await oldestDay(database, limits.days)
   for (let hasMore = oldest !== undefined; hasMore;) {
-    const { numAffectedRows = 0n } = await sql`
+    const { rowCount } = await sql`
       DELETE FROM aftercast.daily_counts WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM aftercast.daily_counts WHERE day < ${oldest}
         ORDER BY day LIMIT ${PRUNED_ROWS}))`.execute(database)
-    hasMore = numAffectedRows === BigInt(PRUNED_ROWS)
+    hasMore = rowCount === PRUNED_ROWS
     yield
   }
   for (let after: string | undefined = ''; after !== undefined;) {
@@ -182,6 +181,6 @@ export async function queryCounts<Row>(
   database: SharedDatabase,
   { text, parameters, row }: { text: string; parameters: unknown[]; row: z.ZodType<Row> },
 ): Promise<Row[]> {
-  const { rows } = await database.executeQuery(CompiledQuery.raw(text, parameters))
+  const { rows } = await database.query(text, parameters)
   return z.array(row).parse(rows)
 }

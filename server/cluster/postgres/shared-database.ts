@@ -1,18 +1,8 @@
 // Connections to the shared PostgreSQL database, with time limits. Nothing depends on the state of
 // a session, so that PgBouncer may pool by transaction.
-import { Kysely, PostgresDialect, sql } from 'kysely'
-import type {
-  PostgresCursor,
-  PostgresPool,
-  PostgresPoolClient,
-  PostgresQueryResult,
-  RawBuilder,
-  Transaction,
-} from 'kysely'
 import pg from 'pg'
-import type { SharedSchema } from './schema.ts'
-
-export type SharedDatabase = Kysely<SharedSchema>
+import { sql } from './sql.ts'
+import type { Queryable, Statement, StatementResult } from './sql.ts'
 
 /** Limits of a set of connections. */
 export interface ConnectionLimits {
@@ -45,8 +35,7 @@ export function openSharedDatabase(
   onLost: (error: Error) => void,
   limits = NODE_LIMITS,
 ): SharedDatabase {
-  const pool = createPool(url, { ...limits, onLost })
-  return new Kysely<SharedSchema>({ dialect: new PostgresDialect({ pool: discardFailed(pool) }) })
+  return new SharedDatabase(createPool(url, { ...limits, onLost }))
 }
 
 export interface PoolOptions extends Partial<ConnectionLimits> {
@@ -72,16 +61,48 @@ export function createPool(url: string, { onLost, ...given }: PoolOptions): pg.P
   return pool
 }
 
-/** A pool that closes each connection whose statement failed: it may still wait for a response. */
-function discardFailed(pool: pg.Pool): PostgresPool {
-  return {
-    options: {},
-    connect: async () => new DiscardedClient(await pool.connect()),
-    end: async () => pool.end(),
+export class SharedDatabase implements Queryable {
+  readonly #pool: pg.Pool
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool
+  }
+
+  async query(text: string, values: readonly unknown[]): Promise<StatementResult> {
+    return this.#connect(async (connection) => connection.query(text, values))
+  }
+
+  /** See `inTransaction`, which has time limits. */
+  async transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
+    return this.#connect(async (connection) => {
+      await connection.query('begin', [])
+      try {
+        const result = await work(connection)
+        await connection.query('commit', [])
+        return result
+      } catch (error) {
+        await connection.query('rollback', [])
+        throw error
+      }
+    })
+  }
+
+  async destroy(): Promise<void> {
+    await this.#pool.end()
+  }
+
+  async #connect<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = new Connection(await this.#pool.connect())
+    try {
+      return await work(connection)
+    } finally {
+      connection.release()
+    }
   }
 }
 
-class DiscardedClient implements PostgresPoolClient {
+/** Closed if a statement failed: it may still wait for a response. */
+class Connection implements Queryable {
   readonly #client: pg.PoolClient
   #hasFailed = false
 
@@ -89,20 +110,9 @@ class DiscardedClient implements PostgresPoolClient {
     this.#client = client
   }
 
-  query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>
-  query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>
-  query<R>(
-    text: string | PostgresCursor<R>,
-    parameters: readonly unknown[] = [],
-  ): Promise<PostgresQueryResult<R>> | PostgresCursor<R> {
-    if (typeof text !== 'string') throw new TypeError('cursors are not used')
-    return this.#run<R>(text, [...parameters])
-  }
-
-  async #run<R>(text: string, parameters: unknown[]): Promise<PostgresQueryResult<R>> {
+  async query(text: string, values: readonly unknown[]): Promise<StatementResult> {
     try {
-      const { command, rowCount, rows } = await this.#client.query(text, parameters)
-      return { command: isCommand(command) ? command : 'SELECT', rowCount: rowCount ?? 0, rows }
+      return await this.#client.query(text, [...values])
     } catch (error) {
       this.#hasFailed = true
       throw error
@@ -114,23 +124,16 @@ class DiscardedClient implements PostgresPoolClient {
   }
 }
 
-const commands = ['UPDATE', 'DELETE', 'INSERT', 'SELECT', 'MERGE', 'COMMIT', 'ROLLBACK'] as const
-
-/** Kysely reads the row counts of some commands, and the end of transactions. */
-function isCommand(command: string): command is (typeof commands)[number] {
-  return commands.some((known) => known === command)
-}
-
 /**
  * Runs a statement that reads a table in pages by an index. Otherwise PostgreSQL may prefer to read
  * and sort the whole table for each page.
  */
 export async function inIndexOrder(
   database: SharedDatabase,
-  statement: RawBuilder<unknown>,
+  statement: Statement,
   limits = NODE_LIMITS,
 ): Promise<unknown[]> {
-  const work = async (transaction: Transaction<SharedSchema>): Promise<unknown[]> => {
+  const work = async (transaction: Queryable): Promise<unknown[]> => {
     await sql`
       SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)
       `.execute(transaction)
@@ -145,11 +148,11 @@ export async function inIndexOrder(
  */
 export async function inTransaction<T>(
   database: SharedDatabase,
-  work: (transaction: Transaction<SharedSchema>) => Promise<T>,
+  work: (transaction: Queryable) => Promise<T>,
   { statementMs } = NODE_LIMITS,
 ): Promise<T> {
   const limit = String(statementMs)
-  return database.transaction().execute(async (transaction) => {
+  return database.transaction(async (transaction) => {
     await sql`
       SELECT set_config('statement_timeout', ${limit}, true),
         set_config('lock_timeout', ${limit}, true),

@@ -1,10 +1,11 @@
 // Hidden names in the shared database, changed by any node or command, one generation each.
-import { sql } from 'kysely'
 import { z } from 'zod'
 import { libraryColumns, libraryShape } from './library-row.ts'
 import type { SharedLibrary } from './library-row.ts'
 import { HIDE_LIMITS, inIndexOrder, inTransaction } from './shared-database.ts'
 import type { SharedDatabase } from './shared-database.ts'
+import { sql } from './sql.ts'
+import type { Queryable } from './sql.ts'
 
 /** A hidden session, or a streamer with empty date and session id. Names are in NFC. */
 export interface SharedHiddenName {
@@ -18,7 +19,7 @@ const NAMES_AT_ONCE = 1000
 
 /** Hides names, one generation each; returns how many were visible before. */
 export async function addHidden(
-  database: SharedDatabase,
+  database: Queryable,
   names: readonly SharedHiddenName[],
 ): Promise<number> {
   let added = 0
@@ -100,7 +101,7 @@ export async function readHiddenChanges(
   database: SharedDatabase,
   after: number,
 ): Promise<SharedHiddenChanges> {
-  const work = async (transaction: SharedDatabase): Promise<unknown> => {
+  const work = async (transaction: Queryable): Promise<unknown> => {
     const { rows } = await sql`
       SELECT ${libraryColumns}, (
         SELECT coalesce(json_agg(changed), '[]') FROM (
@@ -210,7 +211,7 @@ export async function listHideLog(database: SharedDatabase): Promise<SharedHideL
 
 /** Carries a log over; entries that are there already are not added again. */
 export async function addHideLog(
-  database: SharedDatabase,
+  database: Queryable,
   entries: readonly SharedHideLogEntry[],
 ): Promise<void> {
   await sql`

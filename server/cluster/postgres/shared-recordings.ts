@@ -1,6 +1,5 @@
 // Recordings in the shared database: published by the scanning node, read by all others in the
 // order of generations, or by path for a snapshot.
-import { sql } from 'kysely'
 import { z } from 'zod'
 import {
   columnNames,
@@ -15,6 +14,7 @@ import type {
 import { nextGeneration } from './library-row.ts'
 import { inIndexOrder } from './shared-database.ts'
 import type { SharedDatabase } from './shared-database.ts'
+import { rawSql, sql } from './sql.ts'
 
 const changeShape = recordingShape
   .extend({ generation: z.int(), isGone: z.boolean() })
@@ -31,7 +31,7 @@ const keys = [...names, ...columnsOf()]
 const stored = [...names, columnNames(columnsOf())].join(', ')
 
 /** The driver returns a bigint as a string. */
-const columns = sql.raw(
+const columns = rawSql(
   [
     ...names,
     ...columnsOf().map((key) => {
@@ -68,10 +68,10 @@ export async function publishRecordings(
   const { rows } = await sql`
     WITH next AS (${nextGeneration(token)}),
     put AS (
-      INSERT INTO aftercast.recordings (${sql.raw(stored)}, generation, removed_at)
-      SELECT ${sql.raw(published)}, next.generation, NULL
-      FROM next, json_to_recordset(${JSON.stringify(present)}::json) AS given (${sql.raw(given)})
-      ON CONFLICT (folder, name) DO UPDATE SET ${sql.raw(replaced)}),
+      INSERT INTO aftercast.recordings (${rawSql(stored)}, generation, removed_at)
+      SELECT ${rawSql(published)}, next.generation, NULL
+      FROM next, json_to_recordset(${JSON.stringify(present)}::json) AS given (${rawSql(given)})
+      ON CONFLICT (folder, name) DO UPDATE SET ${rawSql(replaced)}),
     gone AS (
       UPDATE aftercast.recordings AS known
       SET generation = next.generation, removed_at = clock_timestamp()
@@ -151,7 +151,7 @@ export async function readByPath(
 }
 
 /** Deletions that are older than this are no longer recorded. */
-const RECORD_DELETIONS = sql.raw(`interval '1 day'`)
+const RECORD_DELETIONS = rawSql(`interval '1 day'`)
 
 /** Bounds how long the row of the library is locked. */
 const PRUNED_ROWS = 5000

@@ -245,8 +245,8 @@ describe('a node that follows', () => {
     first.writer.apply({ found: [], gone: idsOf(first, 'alice/2026-01-31') })
     await expectSameLists(first, second)
     expect(second.catalog.listStreamers()).toHaveLength(1)
-    const folders = second.database.prepare<object>()((kysely) =>
-      kysely.selectFrom('folders').select('path').orderBy('path'),
+    const folders = second.database.query<object, { path: string }>(
+      'SELECT path FROM folders ORDER BY path',
     )
     expect(folders.all({}).map(({ path: folder }) => folder)).toEqual(['', 'bob', 'bob/2026-01-31'])
     await expect.poll(() => first.node.figures()).toMatchObject({ outbox: 0, lagGenerations: 0 })

@@ -14,27 +14,21 @@ export interface CatalogOrigin {
 }
 
 export function readOrigin(database: Database): CatalogOrigin {
-  const library = database.prepare<object>()((kysely) =>
-    kysely.selectFrom('library').select(['location', 'layout']),
+  const library = database.query<object, Pick<CatalogOrigin, 'location' | 'layout'>>(
+    'SELECT location, layout FROM library',
   )
-  const replica = database.prepare<object>()((kysely) =>
-    kysely.selectFrom('replica').select('identity'),
-  )
-  const first = database.prepare<object>()((kysely) =>
-    kysely.selectFrom('recordings').select('id').limit(1),
-  )
+  const exists = database.query<object, { replica: number; recording: number }>(`
+    SELECT EXISTS (SELECT 1 FROM replica) AS replica,
+      EXISTS (SELECT 1 FROM recordings) AS recording`)
   const { location = null, layout = null } = library.get({}) ?? {}
-  const [isReplica, isEmpty] = [replica.get({}) !== undefined, first.get({}) === undefined]
-  return { location, layout, isReplica, isEmpty }
+  const found = exists.get({})
+  return { location, layout, isReplica: found?.replica === 1, isEmpty: found?.recording !== 1 }
 }
 
 /** Returns the location before. */
 export function setLocation(database: Database, location: string): string | null {
   const { location: before } = readOrigin(database)
   if (before === location) return before
-  const update = database.prepare<{ location: string }>()((kysely, parameter) =>
-    kysely.updateTable('library').set({ location: parameter('location') }),
-  )
-  update.run({ location })
+  database.query<{ location: string }>('UPDATE library SET location = @location').run({ location })
   return before
 }

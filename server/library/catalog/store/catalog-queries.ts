@@ -48,9 +48,7 @@ function prepareStreamers(database: Database) {
     streamer: database.query<{ name: string }, { id: number }>(
       'SELECT id FROM streamers WHERE name = @name',
     ),
-    /**
-     * A row if the session or its streamer is hidden; with empty date and id for the streamer alone.
-     */
+    /** A row if the session or its streamer is hidden; with empty date and id for a streamer. */
     hidden: database.query<SessionReference, { streamer: string }>(`
       SELECT streamer FROM hidden WHERE streamer = @streamer AND (
         (date = '' AND session_id = '') OR (date = @date AND session_id = @sessionId))`),

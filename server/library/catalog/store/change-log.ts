@@ -1,5 +1,4 @@
 // A log of changes per catalog generation, so that readers update their lists incrementally.
-import { sql } from 'kysely'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import type { Database } from './database.ts'
 
@@ -54,36 +53,18 @@ const EVERYTHING: Change = { streamer: '', date: '', sessionId: '' }
 
 function prepareChangeQueries(database: Database) {
   return {
-    generation: database.prepare<object>()((kysely) =>
-      kysely.selectFrom('library').select('generation'),
+    generation: database.query<object, { generation: number }>('SELECT generation FROM library'),
+    next: database.query<object, { generation: number }>(
+      'UPDATE library SET generation = generation + 1 RETURNING generation',
     ),
-    next: database.prepare<object>()((kysely) =>
-      kysely
-        .updateTable('library')
-        .set({ generation: sql`generation + 1` })
-        .returning('generation'),
+    add: database.query<Change & { generation: number }>(`
+      INSERT INTO changes (generation, streamer, date, session_id)
+      VALUES (@generation, @streamer, @date, @sessionId) ON CONFLICT DO NOTHING`),
+    forget: database.query<{ generation: number }>(
+      'DELETE FROM changes WHERE generation <= @generation',
     ),
-    add: database.prepare<Change & { generation: number }>()((kysely, parameter) =>
-      kysely
-        .insertInto('changes')
-        .values({
-          generation: parameter('generation'),
-          streamer: parameter('streamer'),
-          date: parameter('date'),
-          session_id: parameter('sessionId'),
-        })
-        .onConflict((conflict) => conflict.doNothing()),
-    ),
-    forget: database.prepare<{ generation: number }>()((kysely, parameter) =>
-      kysely.deleteFrom('changes').where('generation', '<=', parameter('generation')),
-    ),
-    since: database.prepare<{ generation: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('changes')
-        .select(['streamer', 'date', 'session_id as sessionId'])
-        .distinct()
-        .where('generation', '>', parameter('generation'))
-        .limit(sql.lit(MAX_CHANGES + 1)),
-    ),
+    since: database.query<{ generation: number }, Change>(`
+      SELECT DISTINCT streamer, date, session_id AS "sessionId" FROM changes
+      WHERE generation > @generation LIMIT ${MAX_CHANGES + 1}`),
   }
 }

@@ -1,22 +1,12 @@
-// The catalog's SQLite database: connection settings, and queries compiled once by Kysely and run
+// The catalog's SQLite database: connection settings, and statements that are prepared once and run
 // synchronously.
 import Sqlite from 'better-sqlite3'
 import type { Database as SqliteDatabase } from 'better-sqlite3'
-import {
-  DummyDriver,
-  Kysely,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  sql,
-} from 'kysely'
-import type { Compilable, RawBuilder } from 'kysely'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError, unusableData } from '../../../base/errors.ts'
 import { checkMigrated, migrate } from './migrations.ts'
 import { createOutbox, detachReplica } from './replica-tables.ts'
-import type { CatalogSchema } from './schema.ts'
 
 export interface DatabaseOptions {
   /**
@@ -46,11 +36,6 @@ export interface Query<P, R> {
   /** Runs a change; returns the number of changed rows. */
   run(parameters: P): number
 }
-
-/** A placeholder in a query, bound when it runs. */
-export type Parameter<P> = <K extends keyof P & string>(name: K) => RawBuilder<P[K]>
-
-type Build<P, R> = (kysely: Kysely<CatalogSchema>, parameter: Parameter<P>) => Compilable<R>
 
 /** How long a statement waits for a lock held by another process. */
 const BUSY_TIMEOUT_MS = 5000
@@ -94,40 +79,12 @@ export function openDatabase({ path, mode, replica }: DatabaseOptions): Database
 /** A connection with prepared queries and transactions. Statements run synchronously. */
 export class Database {
   readonly #sqlite: SqliteDatabase
-  readonly #kysely = new Kysely<CatalogSchema>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (kysely) => new SqliteIntrospector(kysely),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-  })
 
   constructor(sqlite: SqliteDatabase) {
     this.#sqlite = sqlite
   }
 
-  /**
-   * Compiles and prepares a query once. Curried, because the parameters' type is explicit while the
-   * rows' type is inferred: `database.prepare<{ name: string }>()((kysely, parameter) => ...)`.
-   */
-  prepare<P>(): <R>(build: Build<P, R>) => Query<P, R> {
-    return <R>(build: Build<P, R>) => {
-      const compiled = build(this.#kysely, parameterOf).compile()
-      const statement = this.#sqlite.prepare<unknown[], R>(compiled.sql)
-      const values = (parameters: P): unknown[] =>
-        compiled.parameters.map((value) =>
-          value instanceof Slot ? Reflect.get(Object(parameters), value.name) : value,
-        )
-      return {
-        all: (parameters) => statement.all(...values(parameters)),
-        get: (parameters) => statement.get(...values(parameters)),
-        run: (parameters) => statement.run(...values(parameters)).changes,
-      }
-    }
-  }
-
-  /** Prepares a statement with parameters `@name`. The types of its rows are those of its columns. */
+  /** Prepares a statement with parameters `@name`; the caller states the type of its rows. */
   query<P extends object = object, R = never>(text: string): Query<P, R> {
     const statement = this.#sqlite.prepare<[P], R>(text)
     return {
@@ -145,17 +102,4 @@ export class Database {
   close(): void {
     this.#sqlite.close()
   }
-}
-
-/** A placeholder in a compiled query's parameter list. */
-class Slot {
-  readonly name: string
-
-  constructor(name: string) {
-    this.name = name
-  }
-}
-
-function parameterOf<T>(name: string): RawBuilder<T> {
-  return sql<T>`${new Slot(name)}`
 }

@@ -80,48 +80,21 @@ export function nameOf(row: HiddenRow): HiddenName {
 
 function prepareHiddenQueries(database: Database) {
   return {
-    ...prepareKnown(database),
-    add: database.prepare<HiddenRow>()((kysely, parameter) =>
-      kysely
-        .insertInto('hidden')
-        .values({
-          streamer: parameter('streamer'),
-          date: parameter('date'),
-          session_id: parameter('sessionId'),
-        })
-        .onConflict((conflict) => conflict.doNothing()),
+    add: database.query<HiddenRow>(`
+      INSERT INTO hidden (streamer, date, session_id) VALUES (@streamer, @date, @sessionId)
+      ON CONFLICT DO NOTHING`),
+    remove: database.query<HiddenRow>(`
+      DELETE FROM hidden
+      WHERE streamer = @streamer AND date = @date AND session_id = @sessionId`),
+    all: database.query<object, HiddenRow>(`
+      SELECT streamer, date, session_id AS "sessionId" FROM hidden
+      ORDER BY streamer, date, session_id`),
+    streamer: database.query<HiddenRow, { id: number }>(
+      'SELECT id FROM streamers WHERE name = @streamer',
     ),
-    remove: database.prepare<HiddenRow>()((kysely, parameter) =>
-      kysely
-        .deleteFrom('hidden')
-        .where('streamer', '=', parameter('streamer'))
-        .where('date', '=', parameter('date'))
-        .where('session_id', '=', parameter('sessionId')),
-    ),
-    all: database.prepare<object>()((kysely) =>
-      kysely
-        .selectFrom('hidden')
-        .select(['streamer', 'date', 'session_id as sessionId'])
-        .orderBy('streamer')
-        .orderBy('date')
-        .orderBy('session_id'),
-    ),
-  }
-}
-
-function prepareKnown(database: Database) {
-  return {
-    streamer: database.prepare<HiddenRow>()((kysely, parameter) =>
-      kysely.selectFrom('streamers').select('id').where('name', '=', parameter('streamer')),
-    ),
-    key: database.prepare<HiddenRow>()<SessionKey>((kysely, parameter) =>
-      kysely
-        .selectFrom('streamers')
-        .innerJoin('recordings', 'recordings.streamer_id', 'streamers.id')
-        .select(['streamers.id as streamerId', 'date', 'session_id as sessionId'])
-        .where('streamers.name', '=', parameter('streamer'))
-        .where('date', '=', parameter('date'))
-        .where('session_id', '=', parameter('sessionId')),
-    ),
+    key: database.query<HiddenRow, SessionKey>(`
+      SELECT streamers.id AS "streamerId", date, session_id AS "sessionId"
+      FROM streamers JOIN recordings ON recordings.streamer_id = streamers.id
+      WHERE streamers.name = @streamer AND date = @date AND session_id = @sessionId`),
   }
 }

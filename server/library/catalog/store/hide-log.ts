@@ -1,5 +1,4 @@
 // What operators have hidden and shown again, and why; and which sessions are old enough to hide.
-import { sql } from 'kysely'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import { sessionDay } from '../../../../shared/session-day.ts'
 import type { Database } from './database.ts'
@@ -85,70 +84,30 @@ export function datesBefore(dates: readonly string[], day: string): string[] {
 
 function prepareLogQueries(database: Database) {
   return {
-    ...prepareKnownQueries(database),
-    add: database.prepare<HideLogEntry>()((kysely, parameter) =>
-      kysely.insertInto('hide_log').values({
-        at_ms: parameter('atMs'),
-        action: parameter('action'),
-        streamer: parameter('streamer'),
-        date: parameter('date'),
-        session_id: parameter('sessionId'),
-        reason: parameter('reason'),
-      }),
+    add: database.query<HideLogEntry>(`
+      INSERT INTO hide_log (at_ms, action, streamer, date, session_id, reason)
+      VALUES (@atMs, @action, @streamer, @date, @sessionId, @reason)`),
+    all: database.query<object, HideLogEntry>(`
+      SELECT at_ms AS "atMs", action, streamer, date, session_id AS "sessionId", reason
+      FROM hide_log ORDER BY id`),
+    dates: database.query<object, { date: string }>(
+      'SELECT DISTINCT date FROM recordings WHERE listed = 1',
     ),
-    all: database.prepare<object>()((kysely) =>
-      kysely
-        .selectFrom('hide_log')
-        .select(['at_ms as atMs', 'action', 'streamer', 'date', 'session_id as sessionId'])
-        .select('reason')
-        .orderBy('id'),
+    sessions: database.query<{ dates: string }, HiddenRow>(`
+      SELECT streamers.name AS streamer, recordings.date, recordings.session_id AS "sessionId"
+      FROM recordings
+      JOIN streamers ON streamers.id = recordings.streamer_id
+      LEFT JOIN hidden ON hidden.streamer = streamers.name AND hidden.date = recordings.date
+        AND hidden.session_id = recordings.session_id
+      WHERE listed = 1 AND hidden.streamer IS NULL
+        AND recordings.date IN (SELECT value FROM json_each(@dates))
+      ORDER BY streamers.name, recordings.date, recordings.session_id`),
+    streamers: database.query<object, HiddenRow>(
+      `SELECT name AS streamer, '' AS date, '' AS "sessionId" FROM streamers`,
     ),
-    dates: database.prepare<object>()((kysely) =>
-      kysely.selectFrom('recordings').select('date').distinct().where('listed', '=', 1),
-    ),
-    sessions: database.prepare<{ dates: string }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .innerJoin('streamers', 'streamers.id', 'recordings.streamer_id')
-        .leftJoin('hidden', (join) =>
-          join
-            .onRef('hidden.streamer', '=', 'streamers.name')
-            .onRef('hidden.date', '=', 'recordings.date')
-            .onRef('hidden.session_id', '=', 'recordings.session_id'),
-        )
-        .select([
-          'streamers.name as streamer',
-          'recordings.date',
-          'recordings.session_id as sessionId',
-        ])
-        .where('listed', '=', 1)
-        .where('hidden.streamer', 'is', null)
-        .where(
-          'recordings.date',
-          'in',
-          sql<string>`(SELECT value FROM json_each(${parameter('dates')}))`,
-        )
-        .orderBy('streamers.name')
-        .orderBy('recordings.date')
-        .orderBy('recordings.session_id'),
-    ),
-  }
-}
-
-function prepareKnownQueries(database: Database) {
-  return {
-    streamers: database.prepare<object>()((kysely) =>
-      kysely
-        .selectFrom('streamers')
-        .select(['name as streamer', sql<string>`''`.as('date'), sql<string>`''`.as('sessionId')]),
-    ),
-    sessionsOf: database.prepare<HiddenRow>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .innerJoin('streamers', 'streamers.id', 'recordings.streamer_id')
-        .select(['streamers.name as streamer', 'date', 'session_id as sessionId'])
-        .where('streamers.name', '=', parameter('streamer'))
-        .where('listed', '=', 1),
-    ),
+    sessionsOf: database.query<HiddenRow, HiddenRow>(`
+      SELECT streamers.name AS streamer, date, session_id AS "sessionId"
+      FROM recordings JOIN streamers ON streamers.id = recordings.streamer_id
+      WHERE streamers.name = @streamer AND listed = 1`),
   }
 }

@@ -1,11 +1,11 @@
 // The recordings that are unplayable, partly playable or not served: all of them for `aftercast
 // check`, and the query of each of them.
-import type { Kysely } from 'kysely'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import type { UnplayableReason } from '../../../base/problem.ts'
 import { joinPath } from '../names/library-path.ts'
 import type { Database } from './database.ts'
-import type { CatalogSchema } from './schema.ts'
+import { selectColumns } from './recording-columns.ts'
+import type { RecordingPath, Values } from './recording-columns.ts'
 import { parseStoredReason } from './stored-reason.ts'
 
 /** A recording that is not fully playable. */
@@ -29,21 +29,19 @@ export type ImperfectState =
 
 /** Sorted by path. Reads the whole table: not for requests. */
 export function listImperfect(database: Database): ImperfectRecording[] {
-  const query = database.prepare<object>()((kysely) =>
-    selectImperfect(kysely)
-      .where((recording) =>
-        recording.or([
-          recording('recordings.listed', '=', 0),
-          recording('recordings.flawed', '=', 1),
-        ]),
-      )
-      .orderBy('folders.path')
-      .orderBy('recordings.name'),
-  )
+  const query = database.query<object, ImperfectRow>(`
+    ${selectImperfect} WHERE recordings.listed = 0 OR recordings.flawed = 1
+    ORDER BY folders.path, recordings.name`)
   return query.all({}).flatMap(imperfectOf)
 }
 
-type ImperfectRow = Awaited<ReturnType<ReturnType<typeof selectImperfect>['execute']>>[number]
+export type ImperfectRow = RecordingPath &
+  SessionReference &
+  Values<'kind' | 'reason' | 'flawed' | 'version'> & {
+    listed: number
+    servedFolder: string | null
+    servedName: string | null
+  }
 
 /** Empty for a fully playable recording, and where an operator hid the session. */
 export function imperfectOf(row: ImperfectRow): ImperfectRecording[] {
@@ -65,32 +63,15 @@ function stateOf(row: ImperfectRow): ImperfectState | undefined {
   return { status: 'duplicate', servedPath: joinPath(row.servedFolder, row.servedName) }
 }
 
-/** All recordings with what `imperfectOf` needs. */
-export function selectImperfect(kysely: Kysely<CatalogSchema>) {
-  return kysely
-    .selectFrom('recordings')
-    .innerJoin('folders', 'folders.id', 'recordings.folder_id')
-    .innerJoin('streamers', 'streamers.id', 'recordings.streamer_id')
-    .leftJoin('recordings as served', (join) =>
-      join
-        .onRef('served.streamer_id', '=', 'recordings.streamer_id')
-        .onRef('served.date', '=', 'recordings.date')
-        .onRef('served.session_id', '=', 'recordings.session_id')
-        .on('served.listed', '=', 1),
-    )
-    .leftJoin('folders as served_folders', 'served_folders.id', 'served.folder_id')
-    .select([
-      'folders.path as folder',
-      'recordings.name as name',
-      'recordings.kind as kind',
-      'recordings.reason as reason',
-      'recordings.flawed as flawed',
-      'recordings.listed as listed',
-      'recordings.version as version',
-      'streamers.name as streamer',
-      'recordings.date as date',
-      'recordings.session_id as sessionId',
-      'served_folders.path as servedFolder',
-      'served.name as servedName',
-    ])
-}
+/** All recordings as an `ImperfectRow`. */
+export const selectImperfect = `
+  SELECT folders.path AS folder, recordings.name, streamers.name AS streamer,
+    ${selectColumns(['date', 'sessionId', 'kind', 'reason', 'flawed', 'version'])},
+    recordings.listed, served_folders.path AS "servedFolder", served.name AS "servedName"
+  FROM recordings
+  JOIN folders ON folders.id = recordings.folder_id
+  JOIN streamers ON streamers.id = recordings.streamer_id
+  LEFT JOIN recordings AS served ON served.streamer_id = recordings.streamer_id
+    AND served.date = recordings.date AND served.session_id = recordings.session_id
+    AND served.listed = 1
+  LEFT JOIN folders AS served_folders ON served_folders.id = served.folder_id`

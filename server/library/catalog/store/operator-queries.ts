@@ -1,12 +1,10 @@
 // What the operator's page shows of the catalog: counts, the newest recordings that are not fully
 // playable, hidden names. By indexes, and bounded, since statements block the event loop.
-import { sql } from 'kysely'
-import type { RawBuilder } from 'kysely'
 import type { Database, Query } from './database.ts'
 import type { HiddenRow } from './hidden.ts'
 import type { HideLogEntry } from './hide-log.ts'
 import { imperfectOf, selectImperfect } from './imperfect.ts'
-import type { ImperfectRecording } from './imperfect.ts'
+import type { ImperfectRecording, ImperfectRow } from './imperfect.ts'
 
 /** The first rows of a longer list. */
 export interface Listing<Row> {
@@ -48,13 +46,13 @@ export const DUPLICATE_CANDIDATES = 2000
 /** @param limit rows of each list */
 export function createOperatorQueries(database: Database, limit: number): OperatorQueries {
   const counts = prepareCounts(database)
-  const unplayable = prepareNewest(database, sql`reason IS NOT NULL`)
-  const limited = prepareNewest(database, sql`flawed = 1 AND listed = 1`)
-  const duplicates = prepareNewest(database, sql`listed = 0 AND reason IS NULL`)
+  const unplayable = prepareNewest(database, isUnplayable)
+  const limited = prepareNewest(database, isLimited)
+  const duplicates = prepareNewest(database, 'listed = 0 AND reason IS NULL')
   const hidden = prepareHidden(database)
 
   const listOf = (
-    query: Query<{ limit: number }, Parameters<typeof imperfectOf>[0]>,
+    query: Query<{ limit: number }, ImperfectRow>,
     total: number,
   ): Listing<ImperfectRecording> => ({ total, rows: query.all({ limit }).flatMap(imperfectOf) })
 
@@ -80,64 +78,40 @@ export function createOperatorQueries(database: Database, limit: number): Operat
 }
 
 /** Conditions are literal: SQLite uses no partial index for a bound value. */
-function prepareNewest(database: Database, condition: RawBuilder<unknown>) {
-  return database.prepare<{ limit: number }>()((kysely, parameter) =>
-    selectImperfect(kysely)
-      .where(
-        sql<boolean>`recordings.id IN (
-          SELECT id FROM recordings WHERE ${condition} ORDER BY date DESC, id DESC
-          LIMIT ${parameter('limit')})`,
-      )
-      .orderBy('recordings.date', 'desc')
-      .orderBy('recordings.id', 'desc'),
-  )
+function prepareNewest(database: Database, condition: string) {
+  return database.query<{ limit: number }, ImperfectRow>(`
+    ${selectImperfect}
+    WHERE recordings.id IN (
+      SELECT id FROM recordings WHERE ${condition} ORDER BY date DESC, id DESC LIMIT @limit)
+    ORDER BY recordings.date DESC, recordings.id DESC`)
 }
 
+const isUnplayable = 'reason IS NOT NULL'
+const isLimited = 'flawed = 1 AND listed = 1'
+
 function prepareCounts(database: Database) {
-  const count = (condition: RawBuilder<unknown>): RawBuilder<number> =>
-    sql<number>`(SELECT count(*) FROM recordings WHERE ${condition})`
+  const count = (condition: string): string =>
+    `(SELECT count(*) FROM recordings WHERE ${condition})`
   return {
-    catalog: database.prepare<object>()((kysely) =>
-      kysely
-        .selectFrom('streamers')
-        .select(({ fn }) => fn.countAll<number>().as('streamers'))
-        .select(sql<number>`coalesce(sum(recording_count), 0)`.as('sessions'))
-        .select(count(sql`status = 'found' AND listed = 1`).as('unindexed'))
-        .where('recording_count', '>', 0),
-    ),
-    imperfect: database.prepare<object>()((kysely) =>
-      kysely
-        .selectFrom('library')
-        .select(count(sql`reason IS NOT NULL`).as('unplayable'))
-        .select(count(sql`flawed = 1 AND listed = 1`).as('limited')),
+    catalog: database.query<object, CatalogCounts>(`
+      SELECT count(*) AS streamers, coalesce(sum(recording_count), 0) AS sessions,
+        ${count(`status = 'found' AND listed = 1`)} AS unindexed
+      FROM streamers WHERE recording_count > 0`),
+    imperfect: database.query<object, { unplayable: number; limited: number }>(
+      `SELECT ${count(isUnplayable)} AS unplayable, ${count(isLimited)} AS limited`,
     ),
   }
 }
 
 function prepareHidden(database: Database) {
   return {
-    names: database.prepare<{ limit: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('hidden')
-        .select(['streamer', 'date', 'session_id as sessionId'])
-        .orderBy('streamer')
-        .orderBy('date')
-        .orderBy('session_id')
-        .limit(parameter('limit')),
-    ),
-    log: database.prepare<{ limit: number }>()((kysely, parameter) =>
-      kysely
-        .selectFrom('hide_log')
-        .select(['at_ms as atMs', 'action', 'streamer', 'date', 'session_id as sessionId'])
-        .select('reason')
-        .orderBy('id', 'desc')
-        .limit(parameter('limit')),
-    ),
-    totals: database.prepare<object>()((kysely) =>
-      kysely
-        .selectFrom('library')
-        .select(sql<number>`(SELECT count(*) FROM hidden)`.as('names'))
-        .select(sql<number>`(SELECT count(*) FROM hide_log)`.as('log')),
-    ),
+    names: database.query<{ limit: number }, HiddenRow>(`
+      SELECT streamer, date, session_id AS "sessionId" FROM hidden
+      ORDER BY streamer, date, session_id LIMIT @limit`),
+    log: database.query<{ limit: number }, HideLogEntry>(`
+      SELECT at_ms AS "atMs", action, streamer, date, session_id AS "sessionId", reason
+      FROM hide_log ORDER BY id DESC LIMIT @limit`),
+    totals: database.query<object, { names: number; log: number }>(`
+      SELECT (SELECT count(*) FROM hidden) AS names, (SELECT count(*) FROM hide_log) AS log`),
   }
 }

@@ -1,6 +1,5 @@
 // The hidden names of a replica. They have a position of their own in the shared database, so that
 // they need not wait for recordings.
-import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { createHiddenNames, rowOf } from './hidden.ts'
 import type { HiddenChange, HiddenRow } from './hidden.ts'
@@ -24,9 +23,9 @@ export function openHiddenReplica(database: Database) {
     between: (after: HiddenRow, upTo: HiddenRow | undefined): HiddenRow[] =>
       queries.between.all({
         ...after,
-        lastStreamer: upTo?.streamer,
-        lastDate: upTo?.date,
-        lastSessionId: upTo?.sessionId,
+        lastStreamer: upTo?.streamer ?? null,
+        lastDate: upTo?.date ?? null,
+        lastSessionId: upTo?.sessionId ?? null,
       }),
 
     /**
@@ -49,36 +48,23 @@ export function openHiddenReplica(database: Database) {
 }
 
 interface Span extends HiddenRow {
-  lastStreamer: string | undefined
-  lastDate: string | undefined
-  lastSessionId: string | undefined
+  lastStreamer: string | null
+  lastDate: string | null
+  lastSessionId: string | null
 }
 
 function prepareHiddenReplicaQueries(database: Database) {
   return {
-    position: database.prepare<object>()((kysely) =>
-      kysely.selectFrom('hidden_position').select(['identity', 'epoch', 'generation']),
+    position: database.query<object, ReplicaPosition>(
+      'SELECT identity, epoch, generation FROM hidden_position',
     ),
-    moveTo: database.prepare<ReplicaPosition>()((kysely, parameter) =>
-      kysely.replaceInto('hidden_position').values({
-        id: sql.lit(1),
-        identity: parameter('identity'),
-        epoch: parameter('epoch'),
-        generation: parameter('generation'),
-      }),
-    ),
-    between: database.prepare<Span>()((kysely, parameter) =>
-      kysely
-        .selectFrom('hidden')
-        .select(['streamer', 'date', 'session_id as sessionId'])
-        .where(
-          sql<boolean>`(streamer, date, session_id) > (
-            ${parameter('streamer')}, ${parameter('date')}, ${parameter('sessionId')})`,
-        )
-        .where(
-          sql<boolean>`(${parameter('lastStreamer')} IS NULL OR (streamer, date, session_id) <= (
-            ${parameter('lastStreamer')}, ${parameter('lastDate')}, ${parameter('lastSessionId')}))`,
-        ),
-    ),
+    moveTo: database.query<ReplicaPosition>(`
+      REPLACE INTO hidden_position (id, identity, epoch, generation)
+      VALUES (1, @identity, @epoch, @generation)`),
+    between: database.query<Span, HiddenRow>(`
+      SELECT streamer, date, session_id AS "sessionId" FROM hidden
+      WHERE (streamer, date, session_id) > (@streamer, @date, @sessionId)
+        AND (@lastStreamer IS NULL
+          OR (streamer, date, session_id) <= (@lastStreamer, @lastDate, @lastSessionId))`),
   }
 }

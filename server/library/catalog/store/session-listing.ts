@@ -1,10 +1,10 @@
 // Maintains, inside a writer's transaction, which recording represents a session and how many
 // sessions a streamer has. Sessions are marked as touched, and settled together before the
 // transaction ends.
-import { sql } from 'kysely'
 import { createChangeLog } from './change-log.ts'
 import type { Change } from './change-log.ts'
 import type { Database } from './database.ts'
+import type { Values } from './recording-columns.ts'
 
 /** Database key of one session. */
 export interface SessionKey {
@@ -96,6 +96,11 @@ function textOf({ streamerId, date, sessionId }: SessionKey): string {
   return `${streamerId}/${date}/${sessionId}`
 }
 
+interface Candidate extends Values<'status'> {
+  id: number
+  listed: number
+}
+
 type ListingQueries = ReturnType<typeof prepareListingQueries>
 
 /**
@@ -118,98 +123,47 @@ function settleSession(
 }
 
 function prepareListingQueries(database: Database) {
+  const ofSession = 'streamer_id = @streamerId AND date = @date AND session_id = @sessionId'
   return {
     ...prepareStreamerQueries(database),
-    candidates: database.prepare<SessionKey>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select(['id', 'status', 'listed'])
-        .where('streamer_id', '=', parameter('streamerId'))
-        .where('date', '=', parameter('date'))
-        .where('session_id', '=', parameter('sessionId')),
+    candidates: database.query<SessionKey, Candidate>(
+      `SELECT id, status, listed FROM recordings WHERE ${ofSession}`,
     ),
-    sortedCandidates: database.prepare<SessionKey>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .innerJoin('folders', 'folders.id', 'recordings.folder_id')
-        .select(['recordings.id', 'status', 'listed'])
-        .where('streamer_id', '=', parameter('streamerId'))
-        .where('date', '=', parameter('date'))
-        .where('session_id', '=', parameter('sessionId'))
-        .orderBy('rank')
-        .orderBy('path')
-        .orderBy('name'),
+    sortedCandidates: database.query<SessionKey, Candidate>(`
+      SELECT recordings.id, status, listed
+      FROM recordings JOIN folders ON folders.id = recordings.folder_id
+      WHERE ${ofSession} ORDER BY rank, path, name`),
+    anyOfDate: database.query<Omit<SessionKey, 'sessionId'>, { id: number }>(
+      'SELECT id FROM recordings WHERE streamer_id = @streamerId AND date = @date LIMIT 1',
     ),
-    anyOfDate: database.prepare<Omit<SessionKey, 'sessionId'>>()((kysely, parameter) =>
-      kysely
-        .selectFrom('recordings')
-        .select('streamer_id')
-        .where('streamer_id', '=', parameter('streamerId'))
-        .where('date', '=', parameter('date'))
-        .limit(sql.lit(1)),
-    ),
-    anyHidden: database.prepare<object>()((kysely) =>
-      kysely.selectFrom('hidden').select('streamer').limit(sql.lit(1)),
-    ),
-    hidden: database.prepare<SessionKey>()((kysely, parameter) =>
-      kysely
-        .selectFrom('streamers')
-        .innerJoin('hidden', 'hidden.streamer', 'streamers.name')
-        .select('streamers.id')
-        .where('streamers.id', '=', parameter('streamerId'))
-        .where('hidden.date', '=', parameter('date'))
-        .where('hidden.session_id', '=', parameter('sessionId')),
-    ),
-    setListed: database.prepare<{ id: number; listed: number }>()((kysely, parameter) =>
-      kysely
-        .updateTable('recordings')
-        .set({ listed: parameter('listed') })
-        .where('id', '=', parameter('id')),
+    anyHidden: database.query<object, { streamer: string }>('SELECT streamer FROM hidden LIMIT 1'),
+    hidden: database.query<SessionKey, { id: number }>(`
+      SELECT streamers.id FROM streamers JOIN hidden ON hidden.streamer = streamers.name
+      WHERE streamers.id = @streamerId AND hidden.date = @date
+        AND hidden.session_id = @sessionId`),
+    setListed: database.query<{ id: number; listed: number }>(
+      'UPDATE recordings SET listed = @listed WHERE id = @id',
     ),
   }
 }
 
 function prepareStreamerQueries(database: Database) {
   return {
-    streamer: database.prepare<{ name: string }>()((kysely, parameter) =>
-      kysely.selectFrom('streamers').select('id').where('name', '=', parameter('name')),
+    streamer: database.query<{ name: string }, { id: number }>(
+      'SELECT id FROM streamers WHERE name = @name',
     ),
-    streamerName: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely.selectFrom('streamers').select('name').where('id', '=', parameter('id')),
+    streamerName: database.query<{ id: number }, { name: string }>(
+      'SELECT name FROM streamers WHERE id = @id',
     ),
-    addStreamer: database.prepare<{ name: string }>()((kysely, parameter) =>
-      kysely
-        .insertInto('streamers')
-        .values({ name: parameter('name'), recording_count: 0 })
-        .returning('id'),
+    addStreamer: database.query<{ name: string }, { id: number }>(
+      'INSERT INTO streamers (name, recording_count) VALUES (@name, 0) RETURNING id',
     ),
-    count: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely
-        .updateTable('streamers')
-        .set((expression) => ({
-          recording_count: expression
-            .selectFrom('recordings')
-            .select((count) => count.fn.countAll<number>().as('count'))
-            .where('streamer_id', '=', parameter('id'))
-            .where('listed', '=', 1),
-        }))
-        .where('id', '=', parameter('id')),
-    ),
-    removeIfEmpty: database.prepare<{ id: number }>()((kysely, parameter) =>
-      kysely
-        .deleteFrom('streamers')
-        .where('id', '=', parameter('id'))
-        .where('recording_count', '=', 0)
-        .where((expression) =>
-          expression.not(
-            expression.exists(
-              expression
-                .selectFrom('recordings')
-                .select('recordings.id')
-                .where('streamer_id', '=', parameter('id')),
-            ),
-          ),
-        ),
-    ),
+    count: database.query<{ id: number }>(`
+      UPDATE streamers SET recording_count = (
+        SELECT count(*) FROM recordings WHERE streamer_id = @id AND listed = 1)
+      WHERE id = @id`),
+    removeIfEmpty: database.query<{ id: number }>(`
+      DELETE FROM streamers WHERE id = @id AND recording_count = 0
+        AND NOT EXISTS (SELECT 1 FROM recordings WHERE streamer_id = @id)`),
   }
 }

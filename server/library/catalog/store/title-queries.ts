@@ -9,7 +9,7 @@ export function prepareTitleQueries(database: Database) {
     sign: database.query<{ id: number; sidecars: string }>(
       'UPDATE recordings SET sidecars = @sidecars WHERE id = @id',
     ),
-    // The condition is that of the partial index `recordings_untitled`, which SQLite uses only then.
+    // The condition of the partial index `recordings_untitled`, which SQLite uses only then.
     untitled: database.query<
       { limit: number },
       RecordingPath & Values<'kind' | 'sidecars'> & { id: number }
