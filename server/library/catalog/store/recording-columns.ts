@@ -117,8 +117,6 @@ export interface SharedRecording extends RecordingPath, RecordingValues {
   streamer: string
 }
 
-export type RecordingStatus = RecordingValues['status']
-
 const keys = Object.keys(recordingColumns).filter(isColumnKey)
 
 function isColumnKey(key: string): key is ColumnKey {
