@@ -1,6 +1,30 @@
 // AV1: the sequence header (AV1 bitstream 5.5), and the av1C box made from it (ISOBMFF 2.3.3).
 import { createBitReader } from './bit-reader.ts'
 import type { BitReader } from './bit-reader.ts'
+import type { VideoFormat } from './video-format.ts'
+
+export const av1 = {
+  codecName: 'AV1',
+  entry: 'av01',
+  box: 'av1C',
+  entries: { av01: 'av01' },
+  matroska: ['V_AV1'],
+  ts: [],
+  flv: ['av01'],
+  format: av1Codec,
+} satisfies VideoFormat
+
+/** `av01.P.LLT.DD` from AV1CodecConfigurationRecord (AV1 in ISOBMFF 2.3.3, string: 5). */
+export function av1Codec(av1C: DataView): string | undefined {
+  if (av1C.byteLength < 4) return undefined
+  const profile = av1C.getUint8(1) >> 5
+  const level = String(av1C.getUint8(1) & 0x1f).padStart(2, '0')
+  const flags = av1C.getUint8(2)
+  const tier = (flags & 0x80) === 0 ? 'M' : 'H'
+  const deepBits = (flags & 0x20) === 0 ? '10' : '12'
+  const bits = (flags & 0x40) === 0 ? '08' : deepBits
+  return `av01.${profile}.${level}${tier}.${bits}`
+}
 
 export interface Av1Sequence {
   /** Largest frame size in pixels. */

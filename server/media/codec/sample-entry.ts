@@ -1,10 +1,9 @@
 // Sample entry boxes (ISO/IEC 14496-12 12.1.3, 12.2.3) for containers that have none.
 import type { AudioTrack, VideoTrack } from '../media-index.ts'
 import { parseAacConfig } from './audio-specific-config.ts'
-import { av1Codec, avcCodec, hevcCodec, vp9Codec } from './codec-string.ts'
+import { VIDEO_FORMATS } from './video-codecs.ts'
+import type { SampledVideoCodec } from './video-codecs.ts'
 import { box, fullBox, uint16, uint32, zeros } from './write-box.ts'
-
-export type SampledVideoCodec = 'h264' | 'hevc' | 'av1' | 'vp9'
 
 /** A codec of fMP4: the described track, and its sample entry for the init segment. */
 export interface VideoSampleConfig extends Pick<
@@ -31,13 +30,6 @@ export interface VideoConfig {
   height: number
 }
 
-const VIDEO = {
-  h264: { entry: 'avc1', box: 'avcC', codecName: 'H.264', format: avcCodec },
-  hevc: { entry: 'hvc1', box: 'hvcC', codecName: 'HEVC', format: hevcCodec },
-  av1: { entry: 'av01', box: 'av1C', codecName: 'AV1', format: av1Codec },
-  vp9: { entry: 'vp09', box: 'vpcC', codecName: 'VP9', format: vp9Codec },
-} as const
-
 const DOTS_PER_INCH_72 = 0x00480000
 const DEPTH_COLOUR = 0x18
 
@@ -46,7 +38,7 @@ export function videoConfig(
   codec: SampledVideoCodec,
   { config, width, height }: VideoConfig,
 ): VideoSampleConfig | undefined {
-  const kind = VIDEO[codec]
+  const kind = VIDEO_FORMATS[codec]
   const view = new DataView(config.buffer, config.byteOffset, config.byteLength)
   const text = kind.format(view, kind.entry)
   if (text === undefined) return undefined

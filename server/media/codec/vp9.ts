@@ -2,6 +2,25 @@
 // (VP Codec ISO Media File Format Binding).
 import { createBitReader } from './bit-reader.ts'
 import type { BitReader } from './bit-reader.ts'
+import type { VideoFormat } from './video-format.ts'
+
+export const vp9 = {
+  codecName: 'VP9',
+  entry: 'vp09',
+  box: 'vpcC',
+  entries: { vp09: 'vp09' },
+  matroska: ['V_VP9'],
+  ts: [],
+  flv: ['vp09'],
+  format: vp9Codec,
+} satisfies VideoFormat
+
+/** `vp09.PP.LL.DD` from VPCodecConfigurationRecord, a full box (VP Codec ISO Media File Format). */
+export function vp9Codec(vpcC: DataView): string | undefined {
+  if (vpcC.byteLength < 7) return undefined
+  const fields = [vpcC.getUint8(4), vpcC.getUint8(5), vpcC.getUint8(6) >> 4]
+  return ['vp09', ...fields.map((field) => String(field).padStart(2, '0'))].join('.')
+}
 
 export interface Vp9Features {
   profile: number

@@ -5,6 +5,7 @@ import { withReadHints } from '../../storage/recordings/read-ahead.ts'
 import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { finishSets } from '../codec/sets-scan.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
+import { VIDEO_FORMATS } from '../codec/video-codecs.ts'
 import type { Growth, MediaIndex, Track } from '../media-index.ts'
 import { ReadWindow } from '../../storage/recordings/read-window.ts'
 import { describeGrowth } from '../timeline/growth.ts'
@@ -19,13 +20,6 @@ import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
 import { scanTags } from './scan.ts'
 import { describeAudio } from './audio-config.ts'
-
-const CODEC_NAMES = new Map([
-  ['h264', 'H.264'],
-  ['hevc', 'HEVC'],
-  ['av1', 'AV1'],
-  ['vp9', 'VP9'],
-])
 
 /** Builds the index; with `previous`, reads only the bytes after it. */
 export async function readFlvIndex(
@@ -75,7 +69,7 @@ function noSplitPointReason({ counts }: ScanState): UnplayableReason {
   if (encrypted > 0) return { code: 'encrypted' }
   if (frames > 0) return { code: 'key-frame-missing' }
   if (bareVideo !== undefined) {
-    const codec = CODEC_NAMES.get(bareVideo) ?? bareVideo
+    const codec = VIDEO_FORMATS[bareVideo].codecName
     return { code: 'video-config-missing', codec, box: 'sequence header' }
   }
   if (otherAudio !== undefined) return { code: 'audio-codec-unsupported', codec: otherAudio }

@@ -1,4 +1,5 @@
 // The state of a scan: a plain value to continue with when the file grows.
+import type { SampledVideoCodec } from '../codec/video-codecs.ts'
 import type { Limitation } from '../../base/problem.ts'
 import type { WalkState } from './tag-walk.ts'
 
@@ -94,5 +95,5 @@ export interface ScanCounts {
   otherVideo: string | undefined
   otherAudio: string | undefined
   /** Codec of frames without a readable configuration. */
-  bareVideo: string | undefined
+  bareVideo: SampledVideoCodec | undefined
 }

@@ -1,5 +1,7 @@
 // The body of a video tag (Adobe FLV 10.1 annex E.4.3, Enhanced RTMP).
-import type { SampledVideoCodec } from '../codec/sample-entry.ts'
+import { unplayableVideoIn } from '../codec/unplayable-video.ts'
+import { videoCodecsIn } from '../codec/video-codecs.ts'
+import type { SampledVideoCodec } from '../codec/video-codecs.ts'
 import { CODED_FRAMES, CODED_FRAMES_X, parseExtended, SEQUENCE_START } from './extended-header.ts'
 import type { ExtendedPacket, TagBody } from './extended-header.ts'
 import { MAX_COMPOSITION_MS } from './flv-limits.ts'
@@ -19,31 +21,8 @@ export type VideoBody =
     }
   | { kind: 'other'; name: string }
 
-const LEGACY = new Map<number, SampledVideoCodec>([
-  [7, 'h264'],
-  // Not in the specification, but written before four-character codes existed.
-  [12, 'hevc'],
-])
-const LEGACY_NAMES = new Map([
-  [1, 'Motion JPEG'],
-  [2, 'Sorenson H.263'],
-  [3, 'Screen Video'],
-  [4, 'VP6'],
-  [5, 'VP6 with alpha'],
-  [6, 'Screen Video 2'],
-  [8, 'H.263'],
-  [9, 'MPEG-4 Visual'],
-])
-const EXTENDED = new Map<string, SampledVideoCodec>([
-  ['avc1', 'h264'],
-  ['hvc1', 'hevc'],
-  ['av01', 'av1'],
-  ['vp09', 'vp9'],
-])
-const EXTENDED_NAMES = new Map([
-  ['vp08', 'VP8'],
-  ['vvc1', 'VVC'],
-])
+const CODECS = videoCodecsIn('flv')
+const OTHER_NAMES = unplayableVideoIn('flv')
 
 const KEY_FRAME = 1
 const COMMAND = 5
@@ -62,9 +41,9 @@ export function parseVideoBody(tag: TagBody): VideoBody[] {
 }
 
 function parseLegacy({ body, bodyBytes }: TagBody, codecId: number, isKey: boolean): VideoBody[] {
-  const codec = LEGACY.get(codecId)
+  const codec = CODECS.get(codecId)
   if (codec === undefined) {
-    return [{ kind: 'other', name: LEGACY_NAMES.get(codecId) ?? `codec ${codecId} of FLV` }]
+    return [{ kind: 'other', name: OTHER_NAMES.get(codecId) ?? `codec ${codecId} of FLV` }]
   }
   const from = LEGACY_HEADER_BYTES
   if (body[1] === SEQUENCE_START) {
@@ -77,9 +56,9 @@ function parseLegacy({ body, bodyBytes }: TagBody, codecId: number, isKey: boole
 
 function parsePacket({ body }: TagBody, packet: ExtendedPacket, isKey: boolean): VideoBody[] {
   const { packetType, trackId, from, to } = packet
-  const codec = EXTENDED.get(packet.codec)
+  const codec = CODECS.get(packet.codec)
   if (codec === undefined) {
-    const name = EXTENDED_NAMES.get(packet.codec) ?? `of the kind '${packet.codec}'`
+    const name = OTHER_NAMES.get(packet.codec) ?? `of the kind '${packet.codec}'`
     return [{ kind: 'other', name }]
   }
   if (packetType === SEQUENCE_START) {

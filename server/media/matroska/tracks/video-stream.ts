@@ -1,5 +1,7 @@
 // Describes a video track by its codec (RFC 9559, Matroska codec registry), or why no browser plays
 // it.
+import { unplayableVideoIn } from '../../codec/unplayable-video.ts'
+import { VIDEO_FORMATS, videoCodecsIn } from '../../codec/video-codecs.ts'
 import { parseVp9Private, vpcC } from '../../codec/vp9.ts'
 import { type VideoConfig, videoConfig } from '../../codec/sample-entry.ts'
 import { CLOCK_RATE, type DescribedVideo, type VideoStream } from '../matroska-source.ts'
@@ -11,31 +13,8 @@ export type Described<Stream> =
   | { status: 'playable'; stream: Stream }
   | { status: 'unplayable'; reason: UnplayableReason }
 
-const CODECS = new Map<string, { codec: VideoStream['codec']; codecName: string }>([
-  ['V_MPEG4/ISO/AVC', { codec: 'h264', codecName: 'H.264' }],
-  ['V_MPEGH/ISO/HEVC', { codec: 'hevc', codecName: 'HEVC' }],
-  ['V_AV1', { codec: 'av1', codecName: 'AV1' }],
-  ['V_VP9', { codec: 'vp9', codecName: 'VP9' }],
-])
-
-const UNPLAYABLE = new Map<string, string>([
-  ['V_VP8', 'VP8'],
-  ['V_MPEG1', 'MPEG-1'],
-  ['V_MPEG2', 'MPEG-2'],
-  ['V_MPEG4/ISO/SP', 'MPEG-4 Visual'],
-  ['V_MPEG4/ISO/ASP', 'MPEG-4 Visual'],
-  ['V_MPEG4/ISO/AP', 'MPEG-4 Visual'],
-  ['V_MPEG4/MS/V3', 'MS-MPEG-4'],
-  ['V_MPEGI/ISO/VVC', 'VVC'],
-  ['V_THEORA', 'Theora'],
-  ['V_PRORES', 'Apple ProRes'],
-  ['V_MJPEG', 'Motion JPEG'],
-  ['V_FFV1', 'FFV1'],
-  ['V_DIRAC', 'Dirac'],
-  ['V_UNCOMPRESSED', 'uncompressed'],
-  ['V_AVS2', 'AVS2'],
-  ['V_AVS3', 'AVS3'],
-])
+const CODECS = videoCodecsIn('matroska')
+const UNPLAYABLE = unplayableVideoIn('matroska')
 const UNPLAYABLE_FAMILIES: readonly (readonly [prefix: string, name: string])[] = [
   ['V_REAL/', 'RealVideo'],
   ['V_QUICKTIME', 'QuickTime'],
@@ -44,19 +23,7 @@ const UNPLAYABLE_FAMILIES: readonly (readonly [prefix: string, name: string])[] 
 const VFW = 'V_MS/VFW/FOURCC'
 /** biCompression of a BITMAPINFOHEADER. */
 const FOURCC_AT = 16
-const FOURCC_NAMES = new Map<string, string>([
-  ['XVID', 'MPEG-4 Visual'],
-  ['DIVX', 'MPEG-4 Visual'],
-  ['DX50', 'MPEG-4 Visual'],
-  ['FMP4', 'MPEG-4 Visual'],
-  ['DIV3', 'MS-MPEG-4'],
-  ['MJPG', 'Motion JPEG'],
-  ['WVC1', 'VC-1'],
-  ['WMV3', 'VC-1'],
-  ['H264', 'H.264 (Video for Windows)'],
-  ['AVC1', 'H.264 (Video for Windows)'],
-  ['X264', 'H.264 (Video for Windows)'],
-])
+const FOURCC_NAMES = unplayableVideoIn('vfw')
 
 const MAX_SIDE_PIXELS = 16_384
 
@@ -65,26 +32,30 @@ const MAX_SIDE_PIXELS = 16_384
  * frame.
  */
 export function describeVideo(entry: TrackEntry): Described<VideoStream> {
-  const known = CODECS.get(entry.codec)
-  if (known === undefined)
-    return unplayable({ code: 'video-codec-unsupported', codec: codecName(entry) })
+  const codec = CODECS.get(entry.codec)
+  if (codec === undefined)
+    return unplayable({ code: 'video-codec-unsupported', codec: unplayableName(entry) })
   if (entry.encoding.kind === 'encrypted') return unplayable({ code: 'video-encrypted' })
   if (entry.encoding.kind === 'compressed' || entry.encoding.kind === 'zlib') {
     return unplayable({ code: 'video-compressed' })
   }
+  const { codecName } = VIDEO_FORMATS[codec]
   const { width, height } = entry.video
   const isPlausible = width > 0 && height > 0 && Math.max(width, height) <= MAX_SIDE_PIXELS
   if (!isPlausible) return unplayable({ code: 'video-size-invalid' })
-  const set = configOf(known.codec, entry)
-  const isLater = known.codec === 'av1' || known.codec === 'vp9'
+  const set = configOf(codec, entry)
+  const isLater = codec === 'av1' || codec === 'vp9'
   if (set === undefined && !isLater) {
-    const { codecName: codec } = known
-    return unplayable({ code: 'video-config-missing', codec, box: 'CodecPrivate' })
+    return unplayable({
+      code: 'video-config-missing',
+      codec: codecName,
+      box: 'CodecPrivate',
+    })
   }
   const described: DescribedVideo = {
     kind: 'video',
     codec: set?.codec ?? '',
-    codecName: known.codecName,
+    codecName,
     width,
     height,
     rotationDegrees: 0,
@@ -93,7 +64,7 @@ export function describeVideo(entry: TrackEntry): Described<VideoStream> {
     number: entry.number,
     ...(entry.encoding.kind === 'stripped' && { prefix: entry.encoding.prefix }),
     described,
-    codec: known.codec,
+    codec,
     ...(set && { config: set.config }),
     ...displaySize(entry.video),
     defaultDurationTicks: Math.round((entry.defaultDurationNs / 1e9) * CLOCK_RATE),
@@ -142,7 +113,7 @@ export function unplayable(reason: UnplayableReason): Described<never> {
   return { status: 'unplayable', reason }
 }
 
-function codecName({ codec, codecPrivate }: TrackEntry): string {
+function unplayableName({ codec, codecPrivate }: TrackEntry): string {
   if (codec === VFW) {
     const fourcc = Buffer.from(codecPrivate.subarray(FOURCC_AT, FOURCC_AT + 4)).toString('latin1')
     const letters = fourcc.toUpperCase().replaceAll(/[^\x20-\x7e]/g, '?')

@@ -1,7 +1,10 @@
 // Codec strings and audio configurations.
 import { describe, expect, it } from 'vitest'
 import { parseAudioConfig } from '../../codec/audio-specific-config.ts'
-import { av1Codec, avcCodec, hevcCodec, vp9Codec } from '../../codec/codec-string.ts'
+import { av1Codec } from '../../codec/av1.ts'
+import { avcCodec } from '../../codec/h264.ts'
+import { hevcCodec } from '../../codec/hevc.ts'
+import { vp9Codec } from '../../codec/vp9.ts'
 import { quarterTurns } from '../boxes/matrix.ts'
 
 function bytes(hex: string): DataView {

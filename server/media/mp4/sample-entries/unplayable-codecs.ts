@@ -1,30 +1,7 @@
 // Names of video codecs that occur in MP4 and QuickTime files and that no browser plays.
+import { unplayableVideoIn } from '../../codec/unplayable-video.ts'
 
-const NAMES = new Map<string, string>([
-  ['mp4v', 'MPEG-4 Visual'],
-  ['s263', 'H.263'],
-  ['h263', 'H.263'],
-  ['jpeg', 'Motion JPEG'],
-  ['mjpa', 'Motion JPEG'],
-  ['mjpb', 'Motion JPEG'],
-  ['png ', 'PNG'],
-  ['SVQ1', 'Sorenson Video'],
-  ['SVQ3', 'Sorenson Video 3'],
-  ['rle ', 'QuickTime Animation'],
-  ['cvid', 'Cinepak'],
-  ['raw ', 'uncompressed'],
-  ['2vuy', 'uncompressed'],
-  ['v210', 'uncompressed'],
-  ['AVdn', 'DNxHD'],
-  ['AVdh', 'DNxHR'],
-  ['CFHD', 'CineForm'],
-  ['vp08', 'VP8 in MP4'],
-  ['vvc1', 'VVC'],
-  ['vvi1', 'VVC'],
-  ['dvh1', 'Dolby Vision without a base layer'],
-  ['dvhe', 'Dolby Vision without a base layer'],
-  ['m2v1', 'MPEG-2'],
-])
+const NAMES = unplayableVideoIn('mp4')
 
 /**
  * Codecs of an `mp4v` entry other than MPEG-4 Visual, by the object type of its esds box (MP4

@@ -3,7 +3,7 @@
 import type { VideoTrack } from '../../media-index.ts'
 import { recordedSets } from '../../codec/parameter-sets.ts'
 import { parseEsds } from '../../codec/esds.ts'
-import { av1Codec, avcCodec, hevcCodec, vp9Codec } from '../../codec/codec-string.ts'
+import { VIDEO_FORMATS, videoCodecsIn } from '../../codec/video-codecs.ts'
 import {
   type Description,
   type RawEntry,
@@ -26,34 +26,7 @@ export interface VideoDescription extends Pick<
   decoder: Mp4Decoder
 }
 
-interface VideoCodec {
-  codecName: string
-  decoder: Mp4Decoder['codec']
-  /** Type of the box with the decoder configuration. */
-  configType: string
-  /** Four-character code in the init segment. */
-  entryType: string
-  /** Codec string; undefined if the configuration is corrupt. */
-  format: (config: DataView, entryType: string) => string | undefined
-}
-
-const AVC = { codecName: 'H.264', decoder: 'h264', configType: 'avcC', format: avcCodec } as const
-const HEVC = { codecName: 'HEVC', decoder: 'hevc', configType: 'hvcC', format: hevcCodec } as const
-const AV1 = { codecName: 'AV1', decoder: 'av1', configType: 'av1C', format: av1Codec } as const
-const VP9 = { codecName: 'VP9', decoder: 'vp9', configType: 'vpcC', format: vp9Codec } as const
-
-/**
- * HEVC is always `hvc1`, because Apple does not play `hev1`. `avc3` stays, as its parameter sets
- * are in the samples.
- */
-const CODECS = new Map<string, VideoCodec>([
-  ['avc1', { ...AVC, entryType: 'avc1' }],
-  ['avc3', { ...AVC, entryType: 'avc3' }],
-  ['hvc1', { ...HEVC, entryType: 'hvc1' }],
-  ['hev1', { ...HEVC, entryType: 'hvc1' }],
-  ['av01', { ...AV1, entryType: 'av01' }],
-  ['vp09', { ...VP9, entryType: 'vp09' }],
-])
+const CODECS = videoCodecsIn('mp4')
 
 /** Entries whose samples may contain parameter sets (ISO/IEC 14496-15 5.4.2.1, 8.4.1). */
 const IN_BAND: ReadonlySet<string> = new Set(['avc3', 'hev1'])
@@ -68,24 +41,25 @@ const HEIGHT_AT = 26
 export function parseVideoEntry(entry: RawEntry): Description<VideoDescription> {
   const codec = CODECS.get(entry.box.type)
   if (codec === undefined) return unplayableVideo(entry)
+  const { codecName, box, entries, format } = VIDEO_FORMATS[codec]
+  const entryType = entries[entry.box.type] ?? entry.box.type
   const { fields, boxes } = splitEntry(entry, FIELD_BYTES)
-  const configBox = boxes.find((box) => box.type === codec.configType)
+  const configBox = boxes.find(({ type }) => type === box)
   const config = configBox && entryContent(entry, configBox)
-  const text = config && codec.format(config, codec.entryType)
+  const text = config && format(config, entryType)
   if (config === undefined || text === undefined) {
-    const { codecName, configType: box } = codec
     const reason = { code: 'video-config-missing', codec: codecName, box } as const
     return { status: 'unplayable', reason, isStillImage: false }
   }
-  const whole = boxes.map((box) => wholeBox(entry, box))
+  const whole = boxes.map((each) => wholeBox(entry, each))
   return {
     status: 'playable',
     codec: text,
-    codecName: codec.codecName,
+    codecName,
     width: fields.getUint16(WIDTH_AT),
     height: fields.getUint16(HEIGHT_AT),
-    sampleEntry: joinEntry(codec.entryType, fields, whole),
-    decoder: describeDecoder(entry.box.type, codec.decoder, copyBytes(config)),
+    sampleEntry: joinEntry(entryType, fields, whole),
+    decoder: describeDecoder(entry.box.type, codec, copyBytes(config)),
   }
 }
 

@@ -1,4 +1,6 @@
 // The content of a stream in the PMT: its codec, and whether browsers play it.
+import { unplayableVideoIn } from '../../codec/unplayable-video.ts'
+import { TS_VIDEO_CODECS } from '../../codec/video-codecs.ts'
 import type { StreamEntry } from './program-table.ts'
 
 /**
@@ -20,22 +22,13 @@ const AC3 = { kind: 'audio', family: 'dolby', name: 'AC-3' } as const
 const EAC3 = { kind: 'audio', family: 'dolby', name: 'E-AC-3' } as const
 const DTS = { kind: 'audio', family: 'dts', name: 'DTS' } as const
 const MPEG_AUDIO = { kind: 'audio', family: 'mpeg-audio', name: 'MPEG audio' } as const
-const HEVC = { kind: 'video', codec: 'hevc' } as const
 
-/** Stream types (ISO/IEC 13818-1 table 2-34, ATSC A/53, Blu-ray and cameras). */
+/** Stream types of audio (ISO/IEC 13818-1 table 2-34, ATSC A/53, Blu-ray and cameras). */
 const KINDS: ReadonlyMap<number, StreamKind> = new Map<number, StreamKind>([
-  [0x01, { kind: 'video', name: 'MPEG-1' }],
-  [0x02, { kind: 'video', name: 'MPEG-2' }],
   [0x03, MPEG_AUDIO],
   [0x04, MPEG_AUDIO],
   [0x0f, { kind: 'audio', family: 'aac', name: 'AAC' }],
-  [0x10, { kind: 'video', name: 'MPEG-4 Visual' }],
   [0x11, { kind: 'audio', family: 'latm', name: 'AAC in LATM' }],
-  [0x1b, { kind: 'video', codec: 'h264' }],
-  [0x21, { kind: 'video', name: 'JPEG 2000' }],
-  [0x24, HEVC],
-  [0x33, { kind: 'video', name: 'VVC' }],
-  [0x42, { kind: 'video', name: 'AVS' }],
   [0x80, { kind: 'audio', family: 'lpcm', name: 'LPCM' }],
   [0x81, AC3],
   [0x82, DTS],
@@ -46,8 +39,6 @@ const KINDS: ReadonlyMap<number, StreamKind> = new Map<number, StreamKind>([
   [0x87, EAC3],
   [0x8a, DTS],
   [0xcf, { kind: 'audio', name: 'encrypted AAC' }],
-  [0xdb, { kind: 'video', name: 'encrypted H.264' }],
-  [0xea, { kind: 'video', name: 'VC-1' }],
 ])
 
 /** Descriptors identify private streams (ETSI EN 300 468 annex D, G; SMPTE RA registrations). */
@@ -66,15 +57,21 @@ const REGISTRATION_KINDS: ReadonlyMap<string, StreamKind> = new Map<string, Stre
   ['DTS2', DTS],
   ['DTS3', DTS],
   ['Opus', { kind: 'audio', family: 'opus', name: 'Opus' }],
-  ['HEVC', HEVC],
-  ['AV01', { kind: 'video', name: 'AV1 in MPEG-TS' }],
 ])
+const OTHER_VIDEO = unplayableVideoIn('ts')
 const LANGUAGE_DESCRIPTOR = 0x0a
 
 /** The content of a stream, by its type and descriptors. */
 export function streamKind(stream: StreamTyping): StreamKind {
   if (stream.streamType === PRIVATE_TYPE) return privateKind(stream.descriptors)
-  return KINDS.get(stream.streamType) ?? { kind: 'data' }
+  return KINDS.get(stream.streamType) ?? videoKind(stream.streamType) ?? { kind: 'data' }
+}
+
+function videoKind(name: string | number): StreamKind | undefined {
+  const codec = TS_VIDEO_CODECS.get(name)
+  if (codec !== undefined) return { kind: 'video', codec }
+  const other = OTHER_VIDEO.get(name)
+  return other === undefined ? undefined : { kind: 'video', name: other }
 }
 
 /** The audio family of a stream, if known. */
@@ -102,11 +99,15 @@ function privateKind(descriptors: Uint8Array): StreamKind {
   for (const { tag, body } of splitDescriptors(descriptors)) {
     const kind =
       tag === REGISTRATION_DESCRIPTOR
-        ? REGISTRATION_KINDS.get(String.fromCharCode(...body.subarray(0, 4)))
+        ? registeredKind(String.fromCharCode(...body.subarray(0, 4)))
         : DESCRIPTOR_KINDS.get(tag)
     if (kind !== undefined) return kind
   }
   return { kind: 'data' }
+}
+
+function registeredKind(name: string): StreamKind | undefined {
+  return REGISTRATION_KINDS.get(name) ?? videoKind(name)
 }
 
 /**
