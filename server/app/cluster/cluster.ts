@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { openOutgoingCounts } from '../../site/analytics/outgoing-counts.ts'
-import { joinPath } from '../../library/catalog/names/library-path.ts'
+import { joinPath } from '../../storage/recordings/library-path.ts'
 import { openDatabase } from '../../library/catalog/store/database.ts'
 import { createLoggedNames } from '../../library/catalog/store/hide-log.ts'
 import { openOutbox } from '../../library/catalog/store/outbox.ts'

@@ -1,5 +1,5 @@
 // Where the sidecars of sessions and streamers are.
-import { joinPath, splitPath } from '../catalog/names/library-path.ts'
+import { joinPath, splitPath } from '../../storage/recordings/library-path.ts'
 import { parseRecordingName } from '../catalog/names/recording-name.ts'
 import { findPlaylist, firstPartBase } from '../catalog/names/session-folder.ts'
 import type { Storage } from '../../storage/recordings/storage.ts'

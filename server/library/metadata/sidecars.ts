@@ -1,6 +1,6 @@
 // What the sidecars of sessions and streamers contain, at most two seconds old.
 import { isAppError } from '../../base/errors.ts'
-import { joinPath, splitPath } from '../catalog/names/library-path.ts'
+import { joinPath, splitPath } from '../../storage/recordings/library-path.ts'
 import { signSidecars } from '../catalog/names/text-sidecars.ts'
 import type { Storage } from '../../storage/recordings/storage.ts'
 import type { Chapter } from './chapters.ts'

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { isAppError, UnplayableError } from '../../base/errors.ts'
 import { readDecryptedLength } from '../../storage/recordings/concatenated-file.ts'
+import { folderOf, joinPath } from '../../storage/recordings/library-path.ts'
 import { packRanges } from '../../storage/recordings/range-list.ts'
 import type { FileRange, RangeList } from '../../storage/recordings/range-list.ts'
 import type { FileStat, Storage } from '../../storage/recordings/storage.ts'
@@ -97,7 +98,7 @@ export class RecordedFolders {
     const folder = folderOf(path)
     const playlist = await this.#parse(path)
     if (playlist.kind === 'media') return { folder, runs: playlist.runs }
-    const mediaPlaylist = join(folder, playlist.name)
+    const mediaPlaylist = joinPath(folder, playlist.name)
     const chosen = await this.#parse(mediaPlaylist).catch(rethrowAsUnplayable)
     if (chosen.kind === 'media') return { folder: folderOf(mediaPlaylist), runs: chosen.runs }
     throw new UnplayableError({ code: 'playlist-invalid', defect: 'nested-multivariant' })
@@ -149,9 +150,9 @@ export class RecordedFolders {
     const stats = new Map<string, FileStat>()
     for (const subfolder of folders) {
       const entries = await this.#storage
-        .list(join(folder, subfolder), { stats: true })
+        .list(joinPath(folder, subfolder), { stats: true })
         .catch(emptyIfMissing)
-      for (const { name, stat } of entries) if (stat) stats.set(join(subfolder, name), stat)
+      for (const { name, stat } of entries) if (stat) stats.set(joinPath(subfolder, name), stat)
     }
     return { folder, stats, keys: new Map() }
   }
@@ -180,7 +181,7 @@ export class RecordedFolders {
     if (stat === undefined) return undefined
     const { offset, length } = segment.byteRange ?? { offset: 0, length: stat.sizeBytes }
     if (length === 0 || offset + length > stat.sizeBytes) return undefined
-    const range: FileRange = { path: join(listing.folder, segment.name), stat, offset, length }
+    const range: FileRange = { path: joinPath(listing.folder, segment.name), stat, offset, length }
     return segment.encryption === undefined
       ? range
       : this.#decrypted(range, { ...segment.encryption, listing })
@@ -209,7 +210,7 @@ export class RecordedFolders {
   async #readKey(name: string, { folder, keys }: Listing): Promise<Uint8Array> {
     const cached = keys.get(name)
     if (cached !== undefined) return cached
-    const key = await this.#readWhole(join(folder, name), KEY_BYTES).catch(rethrowAsUnplayable)
+    const key = await this.#readWhole(joinPath(folder, name), KEY_BYTES).catch(rethrowAsUnplayable)
     if (key?.length !== KEY_BYTES)
       throw new UnplayableError({ code: 'playlist-invalid', defect: 'key-invalid' })
     keys.set(name, key)
@@ -262,15 +263,6 @@ function checkTotal(parts: readonly FoundRun[]): void {
       max: MAX_REPETITION,
     })
   }
-}
-
-function folderOf(path: string): string {
-  const slash = path.lastIndexOf('/')
-  return slash === -1 ? '' : path.slice(0, slash)
-}
-
-function join(folder: string, name: string): string {
-  return folder === '' || name === '' ? folder + name : `${folder}/${name}`
 }
 
 function emptyIfMissing(error: unknown): never[] {

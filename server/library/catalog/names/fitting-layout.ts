@@ -3,7 +3,7 @@ import { DEFAULT_LAYOUT } from '../../../base/config/schema.ts'
 import { createLayout } from './layout.ts'
 import type { Layout, LayoutPosition } from './layout.ts'
 import { layoutPresets } from './layout-presets.ts'
-import { splitPath } from './library-path.ts'
+import { splitPath } from '../../../storage/recordings/library-path.ts'
 
 const ANY_NAME = '{sessionId}'
 

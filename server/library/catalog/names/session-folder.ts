@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { AppError, isAppError } from '../../../base/errors.ts'
 import type { FileStat, Storage, StorageEntry } from '../../../storage/recordings/storage.ts'
-import { joinPath, splitPath } from './library-path.ts'
+import { joinPath, splitPath } from '../../../storage/recordings/library-path.ts'
 import { compareNatural } from './ordering.ts'
 import { parseRecordingName } from './recording-name.ts'
 import { isTextSidecar, listSidecars, signSidecars } from './text-sidecars.ts'

@@ -2,7 +2,7 @@
 import { isAppError } from '../../../base/errors.ts'
 import type { Storage } from '../../../storage/recordings/storage.ts'
 import type { RecordingPath } from '../names/fitting-layout.ts'
-import { joinPath } from '../names/library-path.ts'
+import { joinPath } from '../../../storage/recordings/library-path.ts'
 import { parseRecordingName } from '../names/recording-name.ts'
 
 /** What one walk of the whole library met. */

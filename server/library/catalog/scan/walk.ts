@@ -11,7 +11,7 @@ import type {
   SignedRecording,
 } from '../store/catalog-writer.ts'
 import type { Layout, LayoutPosition } from '../names/layout.ts'
-import { joinPath, splitPath } from '../names/library-path.ts'
+import { joinPath, splitPath } from '../../../storage/recordings/library-path.ts'
 import { parseRecordingName } from '../names/recording-name.ts'
 import { statSessionFolder } from '../names/session-folder.ts'
 import { listSidecars, signSidecars } from '../names/text-sidecars.ts'

@@ -1,5 +1,5 @@
 // The id of a folder's row, which is added with its ancestors if it is missing.
-import { splitPath } from '../names/library-path.ts'
+import { splitPath } from '../../../storage/recordings/library-path.ts'
 import type { FolderQueries } from './writer-queries.ts'
 
 /** @param ids by path, cached for one transaction */

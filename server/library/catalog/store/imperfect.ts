@@ -2,7 +2,7 @@
 // check`, and the query of each of them.
 import type { SessionReference } from '../../../../shared/paths.ts'
 import type { UnplayableReason } from '../../../base/problem.ts'
-import { joinPath } from '../names/library-path.ts'
+import { joinPath } from '../../../storage/recordings/library-path.ts'
 import type { Database } from './database.ts'
 import { selectColumns } from './recording-columns.ts'
 import type { RecordingPath, Values } from './recording-columns.ts'

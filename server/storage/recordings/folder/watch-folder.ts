@@ -1,4 +1,5 @@
 // File system events of a folder tree, as library paths of what changed.
+import { folderOf } from '../library-path.ts'
 import { lstat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../../../base/errors.ts'
@@ -140,7 +141,7 @@ async function seeChanges(root: string, paths: ReadonlyMap<string, boolean>): Pr
     if (stats === undefined) changes.gone.push(path)
     else if (stats.isDirectory() && hasCome) changes.come.push(path)
     const isFile = stats !== undefined && !stats.isDirectory()
-    changes.folders.add(isFile ? itself.slice(0, Math.max(itself.lastIndexOf('/'), 0)) : itself)
+    changes.folders.add(isFile ? folderOf(itself) : itself)
   }
   return changes
 }

@@ -1,5 +1,6 @@
 // Reports changed folders of a bucket by comparing complete listings: stores notify nobody in a way
 // that all of them support.
+import { folderOf } from '../library-path.ts'
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../../../../shared/backoff.ts'
@@ -83,7 +84,7 @@ async function addPages(
   for await (const page of bucket.list({ prefix, from: listing.next, signal })) {
     for (const { key, stat } of page.objects) {
       const path = key.slice(prefix.length)
-      const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')))
+      const folder = folderOf(path)
       const sum = (listing.folders.get(folder) ?? 0) + digest(`${path} ${stat.version}`)
       listing.folders.set(folder, sum % DIGEST_LIMIT)
     }

@@ -1,5 +1,5 @@
 // Opens a session's file, also if its recorder has renamed it since the last scan.
-import { joinPath, splitPath } from '../../../library/catalog/names/library-path.ts'
+import { joinPath, splitPath } from '../../../storage/recordings/library-path.ts'
 import { parseRecordingName } from '../../../library/catalog/names/recording-name.ts'
 import { isAppError } from '../../../base/errors.ts'
 import type { OpenFile, Storage } from '../../../storage/recordings/storage.ts'

@@ -1,7 +1,7 @@
 // Lists the parts of sessions that are folders, at most once a second for all requests.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { joinPath } from '../../../library/catalog/names/library-path.ts'
+import { joinPath } from '../../../storage/recordings/library-path.ts'
 import { findPlaylist, readSessionFolder } from '../../../library/catalog/names/session-folder.ts'
 import { AppError, UnplayableError } from '../../../base/errors.ts'
 import type { RecordedStorage } from '../../../media/recorded/recorded-storage.ts'

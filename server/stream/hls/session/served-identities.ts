@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { splitPath } from '../../../library/catalog/names/library-path.ts'
+import { splitPath } from '../../../storage/recordings/library-path.ts'
 import { endingOf, parseRecordingName } from '../../../library/catalog/names/recording-name.ts'
 import type { Inspection } from '../../../media/index/inspect-recording.ts'
 import { nameArtifact } from '../../../storage/artifacts/artifact-store.ts'

@@ -1,7 +1,7 @@
 // Subtitle files next to a recording: `name.vtt`, `name.de.srt`.
 import { LRUCache } from 'lru-cache'
 import { compareNatural } from '../../../library/catalog/names/ordering.ts'
-import { joinPath } from '../../../library/catalog/names/library-path.ts'
+import { joinPath } from '../../../storage/recordings/library-path.ts'
 import { isAppError } from '../../../base/errors.ts'
 import { MAX_SUBTITLE_FILE_BYTES } from '../../../media/index/read-subtitles.ts'
 import type { ReadSubtitles, SubtitleFile } from '../../../media/index/read-subtitles.ts'

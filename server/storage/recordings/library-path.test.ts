@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { joinPath, splitPath } from './library-path.ts'
+import { folderOf, joinPath, splitPath } from './library-path.ts'
 
 test('a path of joined names is split into them again', () => {
   const name = fc.string({ minLength: 1, maxLength: 5 }).map((text) => text.replaceAll('/', '-'))
@@ -15,4 +15,9 @@ test('a path of joined names is split into them again', () => {
       expect(split).toEqual(names)
     }),
   )
+})
+
+test('a folder joined with no name is the folder, and the root has no parent', () => {
+  expect([joinPath('a/b', ''), joinPath('', 'a'), joinPath('', '')]).toEqual(['a/b', 'a', ''])
+  expect([folderOf('a/b/c'), folderOf('a'), folderOf('')]).toEqual(['a/b', '', ''])
 })
