@@ -1,4 +1,5 @@
 // PES packets (ISO/IEC 13818-1 2.4.3.6): their headers, and their 33-bit clock.
+import { parseStamp } from '../../codec/pes-stamp.ts'
 import { payloadEnd, payloadStart } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { uint16 } from './table-section.ts'
@@ -43,19 +44,6 @@ function parseStamps(bytes: Uint8Array, headerBytes: number): PesHeader['stamps'
   if (pts === undefined) return undefined
   const dts = flags === 3 && headerBytes >= 19 ? parseStamp(bytes, 14) : undefined
   return { pts, dts: dts ?? pts }
-}
-
-/**
- * 33 bits in five bytes (2.4.3.7); undefined if a marker bit is not set, which means that they are
- * corrupt.
- */
-function parseStamp(bytes: Uint8Array, at: number): number | undefined {
-  const markers = (bytes[at] ?? 0) & (bytes[at + 2] ?? 0) & (bytes[at + 4] ?? 0) & 1
-  if (markers === 0) return undefined
-  const high = ((bytes[at] ?? 0) >>> 1) & 0x07
-  const middle = uint16(bytes, at + 1) >>> 1
-  const low = uint16(bytes, at + 3) >>> 1
-  return high * 2 ** 30 + middle * 2 ** 15 + low
 }
 
 /** The time nearest to `reference` with these 33 low bits. */

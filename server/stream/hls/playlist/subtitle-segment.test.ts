@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatSubtitleSegment } from './subtitle-segment.ts'
+import { formatSubtitleSegment, readFirstStamp } from './subtitle-segment.ts'
 
 describe('formatSubtitleSegment', () => {
   it('contains every cue that is visible during the segment, at its own time', () => {
@@ -26,3 +26,19 @@ describe('formatSubtitleSegment', () => {
     )
   })
 })
+
+describe('readFirstStamp', () => {
+  it('is the first video time whose marker bits are set', () => {
+    const corrupt = pesPacket([0x20, 0, 0, 0, 0])
+    const whole = pesPacket([0x21, 0, 1, 0x0e, 0x11])
+    expect(readFirstStamp(Buffer.concat([corrupt, whole]))).toBe(1800)
+    expect(readFirstStamp(corrupt)).toBeUndefined()
+  })
+})
+
+/** A transport packet of video in which a PES packet with this PTS starts. */
+function pesPacket(stamp: number[]): Uint8Array {
+  const packet = new Uint8Array(188)
+  packet.set([0x47, 0x41, 0, 0x10, 0, 0, 1, 0xe0, 0, 0, 0x80, 0x80, 5, ...stamp])
+  return packet
+}

@@ -1,4 +1,5 @@
 // A subtitle rendition as WebVTT: a segment with the cues of its time (RFC 8216 3.5), or all cues.
+import { parseStamp } from '../../../media/codec/pes-stamp.ts'
 import { secondsFromTicks } from '../../../media/media-index.ts'
 import type { SubtitleCue } from '../../../media/media-index.ts'
 import type { PlannedSegment } from './segment-plan.ts'
@@ -66,8 +67,6 @@ function readStamp(packet: Uint8Array): { kind: 'video' | 'audio'; ticks: number
   if (pes.length < PES_HEAD_BYTES || zero !== 0 || none !== 0 || one !== 1) return undefined
   const kind = stream >= 0xe0 && stream <= 0xef ? 'video' : 'audio'
   if (((pes[7] ?? 0) & 0x80) === 0) return undefined
-  const [high = 0, upper = 0, middle = 0, lower = 0, low = 0] = pes.subarray(9)
-  const ticks =
-    ((high >> 1) & 7) * 2 ** 30 + (upper << 22) + ((middle >> 1) << 15) + (lower << 7) + (low >> 1)
-  return { kind, ticks }
+  const ticks = parseStamp(pes, 9)
+  return ticks === undefined ? undefined : { kind, ticks }
 }
