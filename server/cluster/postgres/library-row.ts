@@ -74,8 +74,11 @@ export async function renewScan(
   return rows.length > 0
 }
 
+/** By more than the generations that one node may have seen before another. */
+const GENERATIONS_APART = 1_000_000_000
+
 /**
- * Continues the generations of a restored backup after those that a node has seen. Otherwise they
+ * Continues the generations of a restored backup after those that any node has seen. Otherwise they
  * would be given to other changes, and no node could see which ones it lacks. All nodes compare
  * their rows then.
  */
@@ -83,9 +86,9 @@ export async function continueAfter(
   database: SharedDatabase,
   { identity, generation }: Pick<SharedLibrary, 'identity' | 'generation'>,
 ): Promise<void> {
+  const next = generation + GENERATIONS_APART
   await sql`
-    UPDATE aftercast.library SET generation = ${generation}::bigint + 1,
-      complete_since = ${generation}::bigint + 1
+    UPDATE aftercast.library SET generation = ${next}::bigint, complete_since = ${next}::bigint
     WHERE identity = ${identity} AND generation < ${generation}::bigint`.execute(database)
 }
 

@@ -626,6 +626,24 @@ describe('a node that scans', () => {
     }
   })
 
+  it('compares a node that has seen more than the one which returns to a backup first', async () => {
+    const first = await scanningNode('a')
+    const second = startNode('b')
+    first.writer.apply({ found: [found('alice/2026-01-31/1')], gone: [] })
+    await expectSameLists(first, second)
+    const seen = second.replica.state()
+    await second.stop()
+    if (seen === undefined) throw new Error('the node has no replica')
+    await queryOnce(url, 'UPDATE aftercast.library SET generation = generation - 1')
+    for (const name of ['bob', 'carol', 'dora', 'erin']) {
+      first.writer.apply({ found: [found(`${name}/2026-01-31/1`)], gone: [] })
+      await expect.poll(() => first.node.figures().outbox).toBe(0)
+    }
+    const again = startNode('b')
+    again.replica.moveTo({ ...seen, generation: seen.generation + 2 })
+    await expectSameLists(first, again)
+  })
+
   it('is not overtaken by a publication that arrives late', async () => {
     const relay = await startSilentRelay(postgres.port)
     try {
