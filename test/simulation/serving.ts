@@ -81,8 +81,9 @@ export function createServing(
         const row = catalog.findSession(session)
         if (row !== undefined) await request(sessions, row, found)
       } catch (error) {
-        // Visitors of a session that is replaced or hidden at this moment get an error.
-        if (!isAppError(error)) throw error
+        // Visitors of a session that is replaced or hidden at this moment get an error, and those
+        // of a node that stops.
+        if (!isAppError(error) && !signal.aborted) throw error
       }
       return found
     },
