@@ -23,6 +23,14 @@ const { values } = parseArgs({
   },
 })
 
+// It ends after the seed that runs, and removes what it has started.
+let isStopped = false
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    isStopped = true
+    process.exitCode = 1
+  })
+}
 const first = Number(values.replay ?? values.seed)
 const count = values.replay === undefined ? Number(values.seeds) : 1
 // The modules of the product take their timers and files from the process when they are loaded.
@@ -49,6 +57,7 @@ try {
   let steps = 0
   const seeds = Array.from({ length: count }, (_, at) => first + at)
   for (const seed of values.again ? [...seeds, first] : seeds) {
+    if (isStopped) break
     const scenario: Scenario = {
       seed,
       actions: choose(values.only, actions),
