@@ -44,7 +44,7 @@ export class CommittedReads {
     return read !== undefined && clock.nowMs <= read.untilMs ? read.result : undefined
   }
 
-  /** The statement to run so that `add` knows how long its result is true. */
+  /** The statement to run so that `add` has how long its result is true. */
   prepare({ text, values }: Statement): Statement {
     return { text: text.replace(VACANCY, VACANT_AT), values }
   }

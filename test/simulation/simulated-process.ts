@@ -167,7 +167,7 @@ function simulateFiles(files: () => MemoryFiles | undefined): void {
   }
 }
 
-/** `readFile` with a callback, or promisified; and what is asked before a SQLite file is opened. */
+/** `readFile` with a callback, or promisified; and the calls before a SQLite file is opened. */
 function simulateLegacyFiles(files: () => MemoryFiles | undefined): void {
   const real: unknown = legacyFs.readFile
   replace(legacyFs, 'readFile', (path: unknown, ...rest: unknown[]) => {

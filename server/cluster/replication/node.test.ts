@@ -626,7 +626,7 @@ describe('a node that scans', () => {
     }
   })
 
-  it('compares a node that has seen more than the one which returns to a backup first', async () => {
+  it('compares all nodes with a backup, also one that has seen more than the others', async () => {
     const first = await scanningNode('a')
     const second = startNode('b')
     first.writer.apply({ found: [found('alice/2026-01-31/1')], gone: [] })
