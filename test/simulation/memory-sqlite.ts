@@ -14,7 +14,7 @@ interface MemoryFile {
   statements: Map<string, Statement>
 }
 
-/** Connections see the temporary triggers of others, so each has a condition: whose statement runs. */
+/** Connections see the triggers of others, so each has a condition: whose statement runs. */
 const TEMPORARY_TRIGGER = /CREATE TEMP TRIGGER ([^]+?) BEGIN/g
 const OWN_TRIGGER = 'CREATE TEMP TRIGGER IF NOT EXISTS $1 WHEN has_triggers() BEGIN'
 
