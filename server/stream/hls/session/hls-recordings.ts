@@ -19,6 +19,7 @@ import {
 import { plannedBytes } from '../segment/planned-memory.ts'
 import { createSegmentBodies } from '../segment/segment-bodies.ts'
 import type { TranscodedAudio } from '../segment/transcoded-audio.ts'
+import type { Freshness } from './freshness.ts'
 import type { GrowingIdentities } from './growing-identities.ts'
 import { NotRecorded } from './growth-records.ts'
 import { HlsRecording, segmentForm } from './hls-recording.ts'
@@ -30,9 +31,6 @@ const MAX_FINISHED_BYTES = 96 * 1024 * 1024
 const MAX_GROWING_BYTES = 32 * 1024 * 1024
 /** A shorter growing file may only seem unplayable. */
 const MIN_JUDGED_BYTES = 256 * 1024
-
-/** How old the data about a growing recording may be: any age, a second, or not at all. */
-export type Freshness = 'cached' | 'recent' | 'current'
 
 export interface RecordingRequest {
   session: SessionReference

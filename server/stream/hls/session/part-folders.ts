@@ -6,6 +6,7 @@ import { findPlaylist, readSessionFolder } from '../../../library/catalog/names/
 import { AppError, UnplayableError } from '../../../base/errors.ts'
 import type { RecordedStorage } from '../../../media/recorded/recorded-storage.ts'
 import type { FileStat } from '../../../storage/recordings/storage.ts'
+import { isRecent } from './freshness.ts'
 
 /** A file in a session's folder, or a run of segments in a recorder's playlist. */
 export interface PartFile {
@@ -16,7 +17,6 @@ export interface PartFile {
   startMs?: number
 }
 
-const LISTING_TTL_MS = 1000
 /** A folder with an unusual name of its playlist is listed again after this time. */
 const PLAYLIST_TTL_MS = 5000
 /** Parts of all cached listings: about 300 bytes each. */
@@ -60,7 +60,7 @@ export class PartFolders {
    */
   async list(folder: string): Promise<readonly PartFile[]> {
     const cached = this.#listings.get(folder)
-    if (cached !== undefined && this.#now() - cached.listedMs < LISTING_TTL_MS) {
+    if (cached !== undefined && isRecent(cached.listedMs, this.#now())) {
       return cached.contents.parts
     }
     return this.#inFlight.get(folder) ?? this.listNow(folder)

@@ -29,6 +29,17 @@ export interface ListedRecording {
   startMs?: number | undefined
 }
 
+/** The recordings that a session has now. */
+export interface FoundRecordings {
+  recordings: readonly ListedRecording[]
+  /** A recording may still be written to. */
+  isGrowing: boolean
+  /** The session is, or ever was, listed while it was growing. */
+  isEvent: boolean
+  /** A recording was left out that may be listed later, although no file changes. */
+  isIncomplete: boolean
+}
+
 /** What a session's playlist lists. */
 export interface Listing {
   /** With the path where the recording was found. */
