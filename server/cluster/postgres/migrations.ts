@@ -97,9 +97,14 @@ const steps: readonly (readonly string[])[] = [
   ],
   [
     `ALTER TABLE aftercast.recordings ADD COLUMN facts text NOT NULL DEFAULT '{}'`,
-    `UPDATE aftercast.recordings SET facts = json_strip_nulls(
-       json_build_object('title', title, 'startMs', starts_at_ms))::text
-       WHERE title IS NOT NULL OR starts_at_ms IS NOT NULL`,
+    // In parts: each statement of a large library is within the time limit.
+    ...Array.from(
+      { length: 32 },
+      (_, part) => `UPDATE aftercast.recordings SET facts = json_strip_nulls(
+         json_build_object('title', title, 'startMs', starts_at_ms))::text
+         WHERE hashtext(folder || '/' || name) & 31 = ${part}
+           AND (title IS NOT NULL OR starts_at_ms IS NOT NULL)`,
+    ),
     // Nodes of an older release, which still run, read and write the former columns.
     `CREATE FUNCTION aftercast.carry_facts() RETURNS trigger LANGUAGE plpgsql AS $$
      BEGIN

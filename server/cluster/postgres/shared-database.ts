@@ -81,7 +81,8 @@ export class SharedDatabase implements Queryable {
         await connection.query('commit', [])
         return result
       } catch (error) {
-        await connection.query('rollback', [])
+        // A connection whose statement failed is closed, which ends the transaction too.
+        if (!connection.hasFailed) await connection.query('rollback', [])
         throw error
       }
     })
@@ -104,7 +105,7 @@ export class SharedDatabase implements Queryable {
 /** Closed if a statement failed: it may still wait for a response. */
 class Connection implements Queryable {
   readonly #client: pg.PoolClient
-  #hasFailed = false
+  hasFailed = false
 
   constructor(client: pg.PoolClient) {
     this.#client = client
@@ -114,13 +115,13 @@ class Connection implements Queryable {
     try {
       return await this.#client.query(text, [...values])
     } catch (error) {
-      this.#hasFailed = true
+      this.hasFailed = true
       throw error
     }
   }
 
   release(): void {
-    this.#client.release(this.#hasFailed)
+    this.#client.release(this.hasFailed)
   }
 }
 
