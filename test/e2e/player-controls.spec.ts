@@ -120,6 +120,7 @@ test('turns single keys off in the list of the shortcuts, and remembers it', asy
   await expect(choice).not.toBeChecked()
   await choice.check()
   await page.keyboard.press('Escape')
+  await expect(dialog).toHaveCount(0)
   await page.keyboard.press('?')
   await expect(dialog).toBeVisible()
 })
