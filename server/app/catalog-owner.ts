@@ -41,13 +41,12 @@ export async function refuseOtherCatalog(
   }
   const { identity } = createLayout(config.layout, locationName(location))
   if (origin.layout !== null && origin.layout !== identity) {
-    throw otherLayout(config, `the catalog in ${config.data}`)
+    throw otherLayout(config, `the catalog in ${config.data}`, `use that of the server, ${REMEDY}`)
   }
 }
 
-export function otherLayout({ layout }: Config, owner: string): AppError {
-  const problem = `layout: ${owner} has another layout than ${layout}`
-  return new AppError('usage', `${problem}: use that of the server, ${REMEDY}`)
+export function otherLayout({ layout }: Config, owner: string, remedy: string): AppError {
+  return new AppError('usage', `layout: ${owner} has another layout than ${layout}: ${remedy}`)
 }
 
 async function isSamePlace(one: string, other: string): Promise<boolean> {

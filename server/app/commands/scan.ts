@@ -138,7 +138,7 @@ async function scanOrFollow(serving: Serving, cluster: Cluster): Promise<ScanOut
   const { config, library } = serving
   const { layout } = await readLibrary(cluster.database)
   if (layout !== null && layout !== createLayout(config.layout, library.name).identity) {
-    throw otherLayout(config, 'the database')
+    throw otherLayout(config, 'the database', 'use that of the other nodes')
   }
   const { isDone, unmatched } = await scanOnceInCluster(serving, cluster)
   await serving.io.log.flush()
