@@ -3,7 +3,7 @@ import { isAppError } from '../../server/base/errors.ts'
 import type { Catalog } from '../../server/library/catalog/catalog.ts'
 import type { HiddenName } from '../../server/library/catalog/store/hidden.ts'
 import type { SessionReference } from '../../shared/paths.ts'
-import { keyOfName, readHidden } from './cluster.ts'
+import { hides, keyOfName, readHidden } from './cluster.ts'
 import type { Cluster, ExpectedHidden } from './cluster.ts'
 import type { RunningNode } from './cluster-node.ts'
 import type { Actor } from './actor.ts'
@@ -45,7 +45,7 @@ export function checkStep(cluster: Cluster, actor: Actor): void {
 
 function checkHidden(cluster: Cluster, node: RunningNode, expected: ExpectedHidden): void {
   const { world, shared } = cluster.options
-  const { name, sinceMs, appliedOn } = expected
+  const { name, sinceMs, appliedOn, staleOn } = expected
   const goodSinceMs = shared.goodSince(node.name)
   const { pausedUntilMs } = node.actor
   const isLate =
@@ -57,7 +57,8 @@ function checkHidden(cluster: Cluster, node: RunningNode, expected: ExpectedHidd
   if (isServed(cluster, node.catalog, name)) {
     if (hasApplied) throw new Violation('hidden stays hidden', detail)
     if (isLate) throw new Violation('hidden within 5 s', detail)
-  } else if (!hasApplied && node.hiddenNames().some((one) => keyOfName(one) === keyOfName(name))) {
+    staleOn.delete(node.name)
+  } else if (!hasApplied && (isLate || !staleOn.has(node.name)) && hides(node, name)) {
     appliedOn.add(node.name)
   }
 }

@@ -46,6 +46,8 @@ export interface ExpectedHidden {
   sinceMs: number
   /** Machines that have applied it. */
   appliedOn: Set<string>
+  /** Machines that may still hide it from before: they may show it until they read it again. */
+  staleOn: Set<string>
 }
 
 export class Cluster {
@@ -137,20 +139,26 @@ export class Cluster {
       }
       this.#uncertain.delete(key)
       if (action === 'hide' && !this.hidden.has(key)) {
-        this.hidden.set(key, { name, sinceMs: world.nowMs, appliedOn: new Set() })
+        this.#expectHidden(name)
       }
     })
   }
 
   /** The database has become an older one: what it has is what operators expect. */
   async expectHiddenOfDatabase(): Promise<void> {
-    const { world, server } = this.options
     this.hasLost = true
     this.hidden.clear()
-    for (const name of await readHidden(server)) {
-      const expected = { name, sinceMs: world.nowMs, appliedOn: new Set<string>() }
-      this.hidden.set(keyOfName(name), expected)
-    }
+    for (const name of await readHidden(this.options.server)) this.#expectHidden(name)
+  }
+
+  #expectHidden(name: HiddenName): void {
+    const stale = this.machines.filter(({ node }) => node === undefined || hides(node, name))
+    this.hidden.set(keyOfName(name), {
+      name,
+      sinceMs: this.options.world.nowMs,
+      appliedOn: new Set(),
+      staleOn: new Set(stale.map((machine) => machine.name)),
+    })
   }
 
   /** The database is empty: it gets the names of the node that scans first. */
@@ -205,4 +213,9 @@ export function keyOfName(name: HiddenName): string {
   return name.kind === 'streamer'
     ? name.streamer
     : `${name.streamer}/${name.date}/${name.sessionId}`
+}
+
+/** Whether this name itself is hidden on the node. */
+export function hides(node: RunningNode, name: HiddenName): boolean {
+  return node.hiddenNames().some((one) => keyOfName(one) === keyOfName(name))
 }
