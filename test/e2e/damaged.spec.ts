@@ -30,7 +30,12 @@ const endSlackSeconds = 0.5
  * Chromium refuses the middle segment as a whole, 12.6 s long: the sizes of its NAL units are
  * wrong.
  */
-const refused = { file: 'mp4-h264-aac51-moov-last-bframes.mp4', seconds: 30.02, lostSeconds: 14 }
+const refused = {
+  file: 'mp4-h264-aac51-moov-last-bframes.mp4',
+  seconds: 30.02,
+  lostSeconds: 14,
+  insideSeconds: 15,
+}
 const rate = 8
 
 let library: TempLibrary
@@ -92,6 +97,15 @@ test('skips a segment that the browser refuses, and does not load it again and a
   expect(watched.longestJump).toBeLessThan(refused.lostSeconds)
   expect(Math.abs(watched.currentTime - refused.seconds)).toBeLessThan(endSlackSeconds)
   expect(segmentRequests).toBeLessThan(12)
+})
+
+test('continues after a refused segment that a visitor opens', async ({ page }) => {
+  await page.goto(`${server.url}/p/${day}/refused?t=${refused.insideSeconds}`)
+  const video = page.locator('video')
+  const watched = await watchToEnd(video, rate)
+  expect(watched).toMatchObject({ reached: 'ended', error: '' })
+  const firstPlayed = await video.evaluate((element: HTMLVideoElement) => element.played.start(0))
+  expect(firstPlayed).toBeGreaterThan(refused.insideSeconds)
 })
 
 function pathOf(kind: 'truncated' | 'corrupt', container: Container): string {

@@ -22,7 +22,6 @@ export function playDirectly(
   const decodableStart = trackDecodableStart(video, signal)
   const onFailure = measurePlayback(video, signal)
   const playback = preservePlayback(video, signal)
-  let resumeSeconds = 0
   const recovery = createRecovery({
     ...playback,
     resume: reload,
@@ -34,16 +33,16 @@ export function playDirectly(
     onFailure,
   })
 
-  // A source that failed to load has reset the position to 0.
-  function reload(startSeconds = video.currentTime || resumeSeconds): void {
-    resumeSeconds = startSeconds
+  function reload(startSeconds = playback.position()): void {
+    playback.moveTo(startSeconds)
     // The same function: without metadata, a retry adds no second listener.
     video.addEventListener('loadedmetadata', resume, { once: true, signal })
     video.src = playlist.url
   }
 
   function resume(): void {
-    if (resumeSeconds > 0) video.currentTime = resumeSeconds
+    const seconds = playback.position()
+    if (seconds > 0) video.currentTime = seconds
     playback.resume()
   }
 

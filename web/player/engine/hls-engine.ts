@@ -46,22 +46,13 @@ export function playWithHls(
   const decodableStart = trackDecodableStart(video, signal)
   const bufferTarget = adaptBufferTarget(video, signal, (next) => Object.assign(hls.config, next))
   let hls = attach(0)
-  let failedSeconds = 0
   const recovery = createRecovery({
     ...playback,
     // Without a playlist, startLoad does nothing.
-    resume: () => (hls.levels.length > 0 ? hls.startLoad(video.currentTime || -1) : reload()),
+    resume: () => (hls.levels.length > 0 ? hls.startLoad(playback.position() || -1) : reload()),
     reload,
-    recoverMedia() {
-      failedSeconds = video.currentTime
-      hls.recoverMediaError()
-    },
-    skip() {
-      // The position is 0 while the element is reset.
-      failedSeconds = startOfNextSegment(hls, Math.max(failedSeconds, video.currentTime))
-      hls.recoverMediaError()
-      hls.startLoad(failedSeconds)
-    },
+    recoverMedia: () => resetMedia(playback.position()),
+    skip: () => resetMedia(startOfNextSegment(hls, playback.position())),
     goBack: () => reload(decodableStart()),
     // Plays the rest of the buffer.
     giveUp() {
@@ -75,8 +66,10 @@ export function playWithHls(
     const created = new Hls({ ...hlsConfig(startSeconds), ...bufferTarget() })
     const markAsGap = createGapMarker()
     created.on(Events.ERROR, (_event, data) => {
+      const seconds = playback.position()
       if (isUnreadable(data)) markAsGap(data.frag)
       if (data.fatal) recovery.failed(failureOf(data))
+      else if (isReset(data)) continueAt(afterReset(hls, seconds))
     })
     created.on(Events.FRAG_BUFFERED, () => recovery.progressed())
     reportLoads(created, report)
@@ -87,20 +80,27 @@ export function playWithHls(
     return created
   }
 
-  function reload(startSeconds = video.currentTime, media?: AttachMediaSourceData): void {
+  function resetMedia(seconds: number): void {
+    hls.recoverMediaError()
+    continueAt(seconds)
+  }
+
+  function continueAt(seconds: number): void {
+    playback.moveTo(seconds)
+    hls.startLoad(seconds)
+  }
+
+  function reload(startSeconds = playback.position(), media?: AttachMediaSourceData): void {
     hls.destroy()
     hls = attach(startSeconds, media)
   }
 
   playlist.onChange = () => reload(video.currentTime, transferEmptied(hls))
-  // hls.js reports a decoder error only on its next append.
   const onError = () => isDecoderError(video.error) && recovery.failed({ kind: 'media' })
   video.addEventListener('error', onError, { signal })
   video.addEventListener('waiting', recovery.stalled, { signal })
-  signal.addEventListener('abort', () => {
-    recovery.dispose()
-    hls.destroy()
-  })
+  signal.addEventListener('abort', recovery.dispose)
+  signal.addEventListener('abort', () => hls.destroy())
   return true
 }
 
@@ -122,6 +122,7 @@ function transferEmptied(hls: Hls): AttachMediaSourceData | undefined {
   }
 }
 
+/** hls.js reports such an error only on its next append. */
 function isDecoderError(error: MediaError | null): boolean {
   return error?.code === MediaError.MEDIA_ERR_DECODE
 }
@@ -159,10 +160,22 @@ function createGapMarker(): (fragment: Fragment | undefined) => void {
  * Whether the browser failed to parse this segment. If the decoder fails at another one, a pending
  * append fails as well, with another error name.
  */
-function isUnreadable({ details, error }: ErrorData): boolean {
-  return (
-    details === ErrorDetails.MEDIA_SOURCE_REQUIRES_RESET && error.name === SOURCE_BUFFER_ERROR_NAME
-  )
+function isUnreadable(data: ErrorData): boolean {
+  return isReset(data) && data.error.name === SOURCE_BUFFER_ERROR_NAME
+}
+
+function isReset({ details }: ErrorData): boolean {
+  return details === ErrorDetails.MEDIA_SOURCE_REQUIRES_RESET
+}
+
+/**
+ * Where to continue after hls.js has reset the element: at the position, or after a gap that is
+ * there. By itself hls.js continues where the element was last, at 0 or at the end.
+ */
+function afterReset(hls: Hls, seconds: number): number {
+  const { fragments = [] } = hls.latestLevelDetails ?? {}
+  const current = fragments.find(({ start, end }) => start <= seconds && seconds < end)
+  return current?.gap ? startOfNextSegment(hls, seconds) : seconds
 }
 
 /** Start of the next segment, which is a key frame; the end if there is none. */

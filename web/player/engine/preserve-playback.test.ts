@@ -79,3 +79,35 @@ test('reports waiting while it plays without data, also while another source has
   change(true)
   expect(playback.isWaiting()).toBe(false)
 })
+
+test('keeps the position while the element is reset, or at an end that is a failure', () => {
+  let isEnded = false
+  Object.defineProperty(video, 'ended', { get: () => isEnded })
+  video.currentTime = 15
+  expect(playback.position()).toBe(15)
+  video.currentTime = 0
+  video.dispatchEvent(new Event('timeupdate'))
+  expect(playback.position()).toBe(15)
+  isEnded = true
+  video.currentTime = 30
+  video.dispatchEvent(new Event('timeupdate'))
+  expect(playback.position()).toBe(15)
+})
+
+test('knows a position that the visitor seeks to, also the start', () => {
+  video.currentTime = 15
+  video.dispatchEvent(new Event('seeking'))
+  video.currentTime = 0
+  video.dispatchEvent(new Event('seeking'))
+  expect(playback.position()).toBe(0)
+})
+
+test('has the position that an engine moves to, until the element plays from elsewhere', () => {
+  video.currentTime = 15
+  expect(playback.position()).toBe(15)
+  video.currentTime = 0
+  playback.moveTo(23)
+  expect(playback.position()).toBe(23)
+  video.currentTime = 24
+  expect(playback.position()).toBe(24)
+})
