@@ -84,6 +84,14 @@ test('hides the subtitles at the end without forgetting them', () => {
   expect(readPreferences().showsSubtitles).toBe(true)
 })
 
+test('remembers a choice whose event has not been sent at the end', () => {
+  const { video } = videoWith('en')
+  const end = rememberSubtitles(video)
+  showSubtitles(video, 0)
+  end()
+  expect(readPreferences()).toMatchObject({ subtitles: 'en', showsSubtitles: true })
+})
+
 test('has no remembered subtitles while they are hidden, or in other languages', () => {
   const tracks = [{ language: 'en' }, { language: 'de' }]
   savePreferences({ subtitles: 'de' })

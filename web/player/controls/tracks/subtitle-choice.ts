@@ -54,6 +54,9 @@ export function rememberSubtitles(video: HTMLVideoElement): () => void {
   }
   return () => {
     left.abort()
+    // The event of a choice just before may not have been sent yet.
+    const chosen = shownTrack(video)
+    if (chosen && chosen !== shown) save(video, chosen)
     // Otherwise Chromium shows subtitles of the next session, in any language.
     showSubtitles(video, -1)
   }
