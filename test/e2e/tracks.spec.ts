@@ -89,6 +89,7 @@ test('remembers subtitles that the next session does not have', async ({ page })
   await page.getByRole('menuitemradio', { name: 'magyar' }).click()
   await expect.poll(() => shownLanguages(video)).toEqual(['hu'])
   await page.keyboard.press('Shift+P')
+  await expect.poll(() => languagesOf(video)).toEqual(['de'])
   await expect(page).toHaveURL(new RegExp(`${older}$`))
   expect(await menuOf(page, 'Subtitles')).toEqual(['✓ Off', 'Deutsch'])
   expect(await shownLanguages(video)).toEqual([])
@@ -176,6 +177,12 @@ function bufferStart(video: Locator): Promise<number> {
 /** Decoded so far. */
 function audioBytes(video: Locator): Promise<number> {
   return video.evaluate((element) => Number(Reflect.get(element, 'webkitAudioDecodedByteCount')))
+}
+
+function languagesOf(video: Locator): Promise<string[]> {
+  return video.evaluate((element: HTMLVideoElement) =>
+    Array.from(element.textTracks, ({ language }) => language),
+  )
 }
 
 function shownLanguages(video: Locator): Promise<string[]> {
