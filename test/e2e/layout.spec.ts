@@ -40,6 +40,25 @@ for (const width of [320, 390, 1440]) {
   })
 }
 
+test('has thumbnails of one shape for recordings of all shapes', async ({ page }) => {
+  await page.goto(sessionsPath)
+  const portrait = page.locator('img[src*="portrait"]')
+  await portrait.scrollIntoViewIfNeeded()
+  // Its own shape, not that of a placeholder.
+  await expect.poll(() => portrait.evaluate(isHigh)).toBe(true)
+  const shapes = await page.locator('main li img').evaluateAll((images) =>
+    images.map((image) => {
+      const { width, height } = image.parentElement?.getBoundingClientRect() ?? new DOMRect()
+      return (width / height).toFixed(2)
+    }),
+  )
+  expect(new Set(shapes)).toEqual(new Set(['1.78']))
+})
+
+function isHigh(image: Element): boolean {
+  return image instanceof HTMLImageElement && image.naturalHeight > image.naturalWidth
+}
+
 for (const [width, height] of [
   [844, 390],
   [720, 450],
