@@ -23,8 +23,7 @@ export const MAX_SLICE_BYTES = 1024 * 1024
 export const MAX_INLINE_TABLE_BYTES = 4096
 /** Tables up to this size are repaired; the index stores the repaired one. */
 export const MAX_REPAIRED_TABLE_BYTES = 4 * 1024 * 1024
-/** Seconds and samples without a key frame after which another frame is a forced split. */
-export const FORCED_SECONDS = 60
+/** Samples without a key frame after which another frame is a forced split. */
 export const FORCED_SAMPLES = 20_000
 /** A larger composition offset, in either direction, is corrupt and counts as 0. */
 export const MAX_COMPOSITION_SECONDS = 60

@@ -8,7 +8,7 @@ import {
   timelineRules,
 } from './timeline-rules.ts'
 
-const containers = ['ts', 'flv', 'fmp4', 'matroska', 'mp4'] as const
+const containers = ['ts', 'flv', 'fmp4', 'matroska'] as const
 const timescales = [1000, 8000, 44_100, 90_000]
 
 describe('timelineRules()', () => {
@@ -131,13 +131,12 @@ describe('timelineRules()', () => {
 })
 
 /** Limits in tenths of a second: distance of key frames; audio alone, and its distance. */
-const KEY_TENTHS = { ts: 9, flv: 9, fmp4: 9, matroska: 9, mp4: 5 }
+const KEY_TENTHS = { ts: 9, flv: 9, fmp4: 9, matroska: 9 }
 const AUDIO_TENTHS = {
   ts: [200, 9],
   flv: [100, 10],
   fmp4: [50, 10],
   matroska: [10, 10],
-  mp4: [50, 10],
 } as const
 
 /** Comparisons of ticks with tenths of a second, in whole numbers. */

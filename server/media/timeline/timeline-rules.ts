@@ -46,9 +46,9 @@ export const RULES = {
     // Video without audio may pause: a shared screen is recorded when it changes.
     maxStillSeconds: 60,
   },
-  // MP4 has no jumps: its tables define the timeline, and only these two rules apply. They list
-  // every key frame, and a finished file is indexed once.
-  mp4: { ...COMMON, keyFrameSeconds: 0.5 },
+  // MP4 has no jumps, because its tables define the timeline. They list every key frame, and a
+  // finished file is indexed once.
+  mp4: { keyFrameSeconds: 0.5, forcedSeconds: 60, audioSeconds: COMMON.audioSeconds },
 }
 
 /** How far a frame is from what came before it, in ticks. */
@@ -75,7 +75,7 @@ export interface AudioDistances {
  * The rules of a container for times in ticks. Each difference of ticks is divided once, which is
  * exact at every limit, so readers must not convert before they subtract.
  */
-export function timelineRules(container: keyof typeof RULES, timescale: number) {
+export function timelineRules(container: Exclude<keyof typeof RULES, 'mp4'>, timescale: number) {
   const rules = RULES[container]
   const isWithin = (ticks: number, from: number, to: number) =>
     ticks / timescale >= from && ticks / timescale <= to

@@ -4,7 +4,7 @@ import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_FORCED, SPLIT_KEY_FRAME } from '../../media-index.ts'
 import { RULES } from '../../timeline/timeline-rules.ts'
 import { CursorRecorder } from '../sample-tables/cursor-recorder.ts'
-import { FORCED_SAMPLES, FORCED_SECONDS } from '../mp4-limits.ts'
+import { FORCED_SAMPLES } from '../mp4-limits.ts'
 import type { CursorTable } from '../mp4-source.ts'
 import type { SampleSurvey } from '../sample-tables/sample-map.ts'
 import { SyncWalk } from '../sample-tables/sync-walk.ts'
@@ -68,7 +68,7 @@ export async function findVideoSplitPoints(
     await toNextCandidate(walk, syncs, {
       end: changes[change]?.sample ?? map.sampleCount,
       minTicks,
-      forcedTicks: FORCED_SECONDS * timescale,
+      forcedTicks: RULES.mp4.forcedSeconds * timescale,
     })
   }
   settleLast()
