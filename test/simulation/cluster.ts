@@ -54,6 +54,7 @@ export class Cluster {
   readonly options: ClusterOptions
   readonly recordings: Recordings
   readonly machines: Machine[] = []
+  readonly #stopping = new WeakSet<RunningNode>()
   /** By `keyOfName`. */
   readonly hidden = new Map<string, ExpectedHidden>()
   /** Increments by day and name. */
@@ -114,9 +115,13 @@ export class Cluster {
     if (how === 'silent') this.options.files.losePower(`${ROOT}/${name}`)
   }
 
+  /** Nothing if the process already ends, or was ended meanwhile. */
   async stop(machine: Machine): Promise<void> {
-    await machine.node?.stop()
-    machine.node = undefined
+    const { node } = machine
+    if (node === undefined || this.#stopping.has(node)) return
+    this.#stopping.add(node)
+    await node.stop()
+    if (machine.node === node) machine.node = undefined
   }
 
   /** An operator hides or shows a name; the response may be lost. */
