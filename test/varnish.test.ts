@@ -121,6 +121,18 @@ describe.skipIf(!hasPrograms)('Varnish', () => {
     expect((await get(sessionsApiPath('bob'))).body).toContain('later')
   })
 
+  it('asks the server for the audio of a playlist, and ignores other queries', async () => {
+    const playlist = playlistApiPath(alice)
+    expect(await statusOf(`${playlist}?audio=en.2`)).toBe(200)
+    expect(requestsFor(`${playlist}?audio=en.2`)).toBe(1)
+    const { segments } = await playlistOf(alice)
+    for (const target of [playlist, new URL(segments[0]?.url ?? '').pathname]) {
+      await get(`${target}?audio=en&x`)
+      await get(`${target}?x=1`)
+      expect(requestsFor(`${target}?audio=en&x`) + requestsFor(`${target}?x=1`)).toBe(0)
+    }
+  })
+
   it('stores one thumbnail for each format, whatever browsers accept', async () => {
     const target = thumbnailApiPath(bob)
     const types = []
