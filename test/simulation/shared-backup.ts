@@ -51,7 +51,8 @@ export class SharedBackup {
 
   /** @returns whether there was something to back up */
   async take(): Promise<boolean> {
-    if (!(await this.#hasTables())) return false
+    // `reset` leaves no library, as no release does.
+    if (!(await this.#hasTables()) || !(await this.#hasLibrary())) return false
     for (const table of this.#tables) {
       await this.#server.query(`DELETE FROM backup.${table}`)
       await this.#server.query(`INSERT INTO backup.${table} TABLE aftercast.${table}`)
@@ -81,6 +82,11 @@ export class SharedBackup {
   async #hasTables(): Promise<boolean> {
     const { rows } = await this.#server.query(`SELECT to_regclass('aftercast.library') AS found`)
     return rows[0]?.found !== null
+  }
+
+  async #hasLibrary(): Promise<boolean> {
+    const { rows } = await this.#server.query('SELECT FROM aftercast.library')
+    return rows.length > 0
   }
 
   /** No transaction may be open. */
