@@ -1,15 +1,18 @@
 // Frame headers of AAC in ADTS (ISO/IEC 13818-7 1.A.2) and of MPEG audio (ISO/IEC 11172-3 2.4.1.3).
 import { AAC_RATES } from './audio-specific-config.ts'
 
-export interface AudioFrame {
-  /** Codec string (RFC 6381). */
-  codec: string
+/** The extent of a frame in a stream. */
+export interface FrameExtent {
+  /** Bytes with its header. */
+  bytes: number
+  /** Samples per channel, at its own rate. */
+  samples: number
+}
+
+/** A frame whose header describes the audio. */
+export interface AudioFrame extends FrameExtent {
   sampleRate: number
   channels: number
-  /** Samples per channel in the frame. */
-  samples: number
-  /** Bytes of the frame with its header. */
-  bytes: number
 }
 
 interface MpegFrame extends AudioFrame {
@@ -55,7 +58,6 @@ export function adtsFrameAt(bytes: Uint8Array, at: number): AudioFrame | undefin
   const configuration = ((third & 1) << 2) | (fourth >>> 6)
   const blocks = ((bytes[at + 6] ?? 0) & 3) + 1
   return {
-    codec: `mp4a.40.${(third >>> 6) + 1}`,
     sampleRate,
     // 7 means 7.1; 0 means that the frames define it, where stereo is the likeliest.
     channels: configuration === 7 ? 8 : configuration || 2,
@@ -85,6 +87,5 @@ export function mpegFrameAt(bytes: Uint8Array, at: number): MpegFrame | undefine
   const slots = Math.floor((samples * 125 * kilobits) / sampleRate / slotBytes)
   const channels = fourth >>> 6 === 3 ? 1 : 2
   const size = (slots + ((third >>> 1) & 1)) * slotBytes
-  // Audio object types 32 to 34 are layers 1 to 3 (ISO/IEC 14496-3 table 1.17).
-  return { layer, codec: `mp4a.40.${31 + layer}`, sampleRate, channels, samples, bytes: size }
+  return { layer, sampleRate, channels, samples, bytes: size }
 }

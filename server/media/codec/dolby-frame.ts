@@ -1,13 +1,10 @@
 // Frame headers of AC-3 and E-AC-3 (ETSI TS 102 366 4.3, annex E.1.2).
 
+import type { AudioFrame } from './audio-frame.ts'
+
 /** A frame with its dependent substreams, which a decoder needs together. */
-export interface DolbyFrame {
+export interface DolbyFrame extends AudioFrame {
   codec: 'ac3' | 'eac3'
-  sampleRate: number
-  channels: number
-  /** Samples per channel. */
-  samples: number
-  bytes: number
 }
 
 const HEADER_BYTES = 8

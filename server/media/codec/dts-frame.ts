@@ -1,14 +1,6 @@
 // Frames of DTS (ETSI TS 102 114 5.3, 7.4): the header of the core, and its extension substream.
+import type { AudioFrame } from './audio-frame.ts'
 import { createBitReader } from './bit-reader.ts'
-
-interface DtsFrame {
-  sampleRate: number
-  channels: number
-  /** Samples per channel. */
-  samples: number
-  /** Bytes of the core and of its extension substream. */
-  bytes: number
-}
 
 const CORE_SYNC = [0x7f, 0xfe, 0x80, 0x01]
 const EXTENSION_SYNC = [0x64, 0x58, 0x20, 0x25]
@@ -23,8 +15,10 @@ const RATES = [
 /** Channels by AMODE (table 5-4); other values are user defined. */
 const CHANNELS = [1, 2, 2, 2, 2, 3, 3, 4, 4, 5, 6, 6, 6, 7, 8, 8]
 
-/** The frame with its core at `at`; undefined if there is none. */
-export function dtsFrameAt(bytes: Uint8Array, at: number): DtsFrame | undefined {
+/**
+ * The frame with its core at `at`, including the extension substream; undefined if there is none.
+ */
+export function dtsFrameAt(bytes: Uint8Array, at: number): AudioFrame | undefined {
   if (!startsWith(bytes, at, CORE_SYNC) || at + CORE_HEADER_BYTES > bytes.length) return undefined
   const bits = createBitReader(bytes.subarray(at + CORE_SYNC.length, at + CORE_HEADER_BYTES))
   // FTYPE, SHORT, CPF

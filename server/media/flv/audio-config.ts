@@ -6,7 +6,7 @@ import type { AudioSampleConfig } from '../codec/sample-entry.ts'
 import type { AudioTrack } from '../media-index.ts'
 import type { ConfiguredAudio } from './audio-tag.ts'
 import type { PlainAudio, AudioConfigRecord } from './flv-source.ts'
-import type { AudioFrame } from './audio-frame.ts'
+import type { AudioFrame } from '../codec/audio-frame.ts'
 
 const AAC_SAMPLES = 1024
 const FLAC_SAMPLES = 4096

@@ -1,16 +1,10 @@
 // Rate, channels and samples of an audio frame, for audio without a configuration.
 import { mpegFrameAt } from '../codec/audio-frame.ts'
+import type { AudioFrame } from '../codec/audio-frame.ts'
 import { dolbyFrameAt } from '../codec/dolby-frame.ts'
 import { opusPacketSamples } from '../codec/opus-packet.ts'
 import type { ConfiguredAudio } from './audio-tag.ts'
 import type { PlainAudio, AudioConfigRecord } from './flv-source.ts'
-
-export interface AudioFrame {
-  sampleRate: number
-  channels: number
-  /** Samples per channel. */
-  samples: number
-}
 
 /** The first bytes of a frame, its size, and the format in its tag. */
 export interface FrameBytes {
@@ -44,7 +38,7 @@ function describePcm(
   bytesPerSample: number,
 ): AudioFrame | undefined {
   const samples = Math.floor(sizeBytes / bytesPerSample / channels)
-  return samples > 0 ? { sampleRate, channels, samples } : undefined
+  return samples > 0 ? { sampleRate, channels, samples, bytes: sizeBytes } : undefined
 }
 
 /** Samples of a frame in ticks of its configuration; undefined if it has another one. */

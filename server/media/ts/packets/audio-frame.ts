@@ -1,5 +1,6 @@
 // Frames of audio in elementary streams: size, duration, and the sample in them.
 import { adtsFrameAt, mpegFrameAt } from '../../codec/audio-frame.ts'
+import type { AudioFrame, FrameExtent } from '../../codec/audio-frame.ts'
 import { dolbyFrameAt } from '../../codec/dolby-frame.ts'
 import { dtsFrameAt } from '../../codec/dts-frame.ts'
 import { latmPayload, loasFrameBytes } from '../../codec/latm.ts'
@@ -40,16 +41,8 @@ export function isPlayed({ codec }: AudioConfig): boolean {
   return codec === 'aac' || codec === 'latm' || codec === 'opus'
 }
 
-/** A frame within its stream. */
-export interface AudioFrame {
-  /** Bytes with its header. */
-  bytes: number
-  /** Samples per channel, at its own rate. */
-  samples: number
-  /** Undefined if the frame does not contain it. */
-  sampleRate?: number
-  channels?: number
-}
+/** A frame within its stream. Without what its header does not contain. */
+export type StreamFrame = FrameExtent & Partial<AudioFrame>
 
 const AAC_SAMPLES = 1024
 const ADTS_HEADER_BYTES = 7
@@ -70,7 +63,7 @@ export function audioFrameAt(
   codec: AudioCodec,
   bytes: Uint8Array,
   at: number,
-): AudioFrame | undefined {
+): StreamFrame | undefined {
   switch (codec) {
     case 'aac':
       return adtsFrameAt(bytes, at)
@@ -99,7 +92,7 @@ export function isPositioned(codec: AudioCodec): boolean {
   return codec === 'lpcm'
 }
 
-function latmFrameAt(bytes: Uint8Array, at: number): AudioFrame | undefined {
+function latmFrameAt(bytes: Uint8Array, at: number): FrameExtent | undefined {
   const length = loasFrameBytes(bytes, at)
   return length === undefined ? undefined : { bytes: length, samples: AAC_SAMPLES }
 }

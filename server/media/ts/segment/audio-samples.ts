@@ -5,7 +5,7 @@ import type { Sample } from '../../sample-run.ts'
 import type { PesUnit } from '../packets/elementary-stream.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'
 import { framePayload, isPositioned, audioFrameAt } from '../packets/audio-frame.ts'
-import type { AudioFrame, AudioConfig } from '../packets/audio-frame.ts'
+import type { AudioConfig, StreamFrame } from '../packets/audio-frame.ts'
 import type { SessionClock } from './session-clock.ts'
 
 /** Times closer than two ticks of the recording's clock differ only by rounding. */
@@ -63,21 +63,21 @@ function placeFrame(stamped: number, expected: number | undefined, timescale: nu
 }
 
 /** A frame of another rate has another duration in ticks of the run. */
-function rateRatio({ timescale }: AudioConfig, { sampleRate = timescale }: AudioFrame): number {
+function rateRatio({ timescale }: AudioConfig, { sampleRate = timescale }: StreamFrame): number {
   return timescale / sampleRate
 }
 
 /**
  * Audio that browsers play has one configuration; decoders of other audio read that of each frame.
  */
-function fits(audio: AudioConfig, frame: AudioFrame): boolean {
+function fits(audio: AudioConfig, frame: StreamFrame): boolean {
   if (audio.codec !== 'aac') return true
   return frame.sampleRate === audio.timescale && frame.channels === audio.channels
 }
 
 interface PlacedFrame {
   at: number
-  frame: AudioFrame
+  frame: StreamFrame
   unit: PesUnit
   /** The first frame that begins in its PES packet has the time of the packet. */
   isFirst: boolean
@@ -119,7 +119,7 @@ function nextStart({ codec }: AudioConfig, at: number, nextUnit: number): number
 /** A frame is valid if another follows, or its PES packet ends with it. */
 function isConfirmed(
   { codec }: AudioConfig,
-  { at, frame }: { at: number; frame: AudioFrame },
+  { at, frame }: { at: number; frame: StreamFrame },
   { bytes, units, number }: { bytes: Uint8Array; units: readonly PesUnit[]; number: number },
 ): boolean {
   const end = at + frame.bytes
