@@ -61,12 +61,12 @@ const serverRows: Record<string, string> = {
   'media/recorded': `${known} storage/recordings`,
   media:
     `${known} base/config storage/recordings media/mp4 media/fmp4 media/matroska media/flv ` +
-    'media/ts',
+    'media/ts media/codec/audio-codecs.ts',
   'media/index':
     `${known} base/{config,admission} storage/{artifacts,recordings} ` +
     'media media/codec media/recorded',
   'decode/child': 'base/{errors.ts,admission}',
-  'decode/audio': `base/errors.ts ${mediaTypes} decode/child`,
+  'decode/audio': `base/errors.ts ${mediaTypes} media/codec/audio-codecs.ts decode/child`,
   'stream/delivery': 'base/{errors.ts,config,admission} storage/recordings media/media-reader.ts',
   'stream/hls/fmp4': `base/errors.ts ${mediaTypes} media/codec`,
   'stream/hls/playlist': 'base/errors.ts media media/codec stream/delivery',

@@ -1,6 +1,7 @@
 // What an index stores about a recording: its tracks, and the points where a segment may start.
 import { AppError } from '../base/errors.ts'
 import type { Limitation } from '../base/problem.ts'
+import type { AudioFormat } from './codec/audio-codecs.ts'
 import type { FlvSource } from './flv/flv-source.ts'
 import type { Fmp4Source } from './fmp4/fmp4-source.ts'
 import type { MatroskaSource } from './matroska/matroska-source.ts'
@@ -67,28 +68,6 @@ export interface AudioTrack extends TrackBase {
   /** The recorded format if no browser plays it in HLS and it is transcoded to AAC. */
   transcodedFrom?: AudioFormat
 }
-
-/** Decoder parameters of an audio track; `codec` is FFmpeg's name. */
-export interface AudioFormat {
-  codec: 'mp2' | 'mp3' | 'ac3' | 'eac3' | 'dts' | 'truehd' | 'vorbis' | 'aac_latm' | PcmCodec
-  channels: number
-  sampleRate: number
-  /**
-   * Decoder configuration in FFmpeg's form (CodecPrivate, or its equivalent from the container).
-   */
-  extradata?: Uint8Array
-}
-
-export type PcmCodec =
-  | 'pcm_s16le'
-  | 'pcm_s16be'
-  | 'pcm_s24le'
-  | 'pcm_s24be'
-  | 'pcm_s32le'
-  | 'pcm_f32le'
-  | 'pcm_u8'
-  | 'pcm_alaw'
-  | 'pcm_mulaw'
 
 /** A subtitle track with its cues. */
 export interface SubtitleTrack {

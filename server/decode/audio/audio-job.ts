@@ -1,5 +1,5 @@
 // Messages between the server and the process that transcodes audio, and the limits of both sides.
-import type { AudioFormat } from '../../media/media-index.ts'
+import type { AudioFormat } from '../../media/codec/audio-codecs.ts'
 
 /** Samples of one AAC frame (ISO/IEC 14496-3 4.5.2.1.1). */
 export const FRAME_SAMPLES = 1024

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { encodeAudio, makeMusic } from '../../../test/support/make/make-audio.ts'
 import type { CodedAudio } from '../../../test/support/make/make-audio.ts'
-import type { AudioFormat } from '../../media/media-index.ts'
+import type { AudioFormat } from '../../media/codec/audio-codecs.ts'
 import type { AudioJob } from './audio-job.ts'
 import { createAudioTranscoder } from './audio-transcoder.ts'
 import { patientDecoder } from '../../../test/support/patience.ts'

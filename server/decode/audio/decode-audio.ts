@@ -37,7 +37,7 @@ import {
   SoftwareResampleContext,
 } from 'node-av/lib'
 import type { ChannelLayout } from 'node-av/lib'
-import type { AudioFormat } from '../../media/media-index.ts'
+import type { AudioFormat } from '../../media/codec/audio-codecs.ts'
 import type { AudioChunk } from './align-audio.ts'
 import { MAX_CHANNELS, MAX_SAMPLE_RATE } from './audio-job.ts'
 import type { AudioJob } from './audio-job.ts'

@@ -1,5 +1,6 @@
 // Sample entry boxes (ISO/IEC 14496-12 12.1.3, 12.2.3) for containers that have none.
 import type { AudioTrack, VideoTrack } from '../media-index.ts'
+import { AUDIO_CODECS } from './audio-codecs.ts'
 import { parseAacConfig } from './audio-specific-config.ts'
 import { VIDEO_FORMATS } from './video-codecs.ts'
 import type { SampledVideoCodec } from './video-codecs.ts'
@@ -68,7 +69,7 @@ export function aacSampleConfig(specific: Uint8Array): AudioSampleConfig | undef
   const fields = audioFields(channels, config.coreRate)
   const sampleEntry = box('mp4a', fields, fullBox('esds', {}, elementaryStream(specific)))
   const { codec, sampleRate } = config
-  return { codec, codecName: 'AAC', channels, sampleRate, sampleEntry }
+  return { codec, codecName: AUDIO_CODECS.aac.name, channels, sampleRate, sampleEntry }
 }
 
 /** ES, decoder config, decoder specific and SL config descriptors (ISO/IEC 14496-1 7.2.6). */
@@ -121,7 +122,13 @@ export function opusConfigFromBox(content: Uint8Array): AudioSampleConfig | unde
   const channels = dOps.readUInt8(1)
   dOps.writeUInt32BE(OPUS_RATE, 4)
   const sampleEntry = box('Opus', audioFields(channels, OPUS_RATE), box('dOps', dOps))
-  return { codec: 'opus', codecName: 'Opus', channels, sampleRate: OPUS_RATE, sampleEntry }
+  return {
+    codec: 'opus',
+    codecName: AUDIO_CODECS.opus.name,
+    channels,
+    sampleRate: OPUS_RATE,
+    sampleEntry,
+  }
 }
 
 const STREAM_INFO_BYTES = 34
@@ -139,7 +146,7 @@ export function flacConfig(blocks: Uint8Array): AudioSampleConfig | undefined {
   const info = Uint8Array.from(blocks.subarray(0, 4 + STREAM_INFO_BYTES))
   info[0] = 0x80
   const sampleEntry = box('fLaC', audioFields(channels, sampleRate), fullBox('dfLa', {}, info))
-  return { codec: 'flac', codecName: 'FLAC', channels, sampleRate, sampleEntry }
+  return { codec: 'flac', codecName: AUDIO_CODECS.flac.name, channels, sampleRate, sampleEntry }
 }
 
 /** AudioSampleEntry up to its boxes. A rate above 16 bits is only in the configuration. */

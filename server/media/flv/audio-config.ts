@@ -1,31 +1,21 @@
 // Builds audio configurations from the record of the recorder, or from a frame.
+import { AUDIO_CODECS, isPlayedAudio } from '../codec/audio-codecs.ts'
+import type { PlayedAudio, TranscodedCodec } from '../codec/audio-codecs.ts'
 import { parseAacConfig } from '../codec/audio-specific-config.ts'
 import { aacSampleConfig, flacConfig, opusConfig } from '../codec/sample-entry.ts'
-import { transcodedAudio } from '../codec/transcoded-audio.ts'
+import { AAC_LC, transcodedAudio } from '../codec/transcoded-audio.ts'
 import type { AudioSampleConfig } from '../codec/sample-entry.ts'
 import type { AudioTrack } from '../media-index.ts'
-import type { ConfiguredAudio } from './audio-tag.ts'
-import type { PlainAudio, AudioConfigRecord } from './flv-source.ts'
+import type { AudioConfigRecord } from './flv-source.ts'
 import type { AudioFrame } from '../codec/audio-frame.ts'
 
 const AAC_SAMPLES = 1024
 const FLAC_SAMPLES = 4096
 const FLAC_MARK = Buffer.from('fLaC')
-/** The result of transcoding: AAC-LC. */
-const TRANSCODED = 'mp4a.40.2'
-const PLAIN_NAMES: Record<PlainAudio, string> = {
-  mp3: 'MP3',
-  ac3: 'AC-3',
-  eac3: 'E-AC-3',
-  pcm_s16le: 'PCM',
-  pcm_u8: 'PCM',
-  pcm_alaw: 'G.711 A-law',
-  pcm_mulaw: 'G.711 µ-law',
-}
 
 /** Undefined if the record is not audio that browsers play. */
 export function readAudioConfig(
-  codec: ConfiguredAudio,
+  codec: PlayedAudio,
   config: Uint8Array,
 ): AudioConfigRecord | undefined {
   const setup = makeConfig(codec, config)
@@ -45,7 +35,7 @@ export function readAudioConfig(
   }
 }
 
-function makeConfig(codec: ConfiguredAudio, config: Uint8Array): AudioSampleConfig | undefined {
+function makeConfig(codec: PlayedAudio, config: Uint8Array): AudioSampleConfig | undefined {
   if (codec === 'aac') return aacSampleConfig(config)
   return codec === 'opus' ? opusConfig(config) : flacConfig(withoutMark(config))
 }
@@ -54,7 +44,7 @@ function withoutMark(config: Uint8Array): Uint8Array {
   return FLAC_MARK.equals(config.subarray(0, 4)) ? config.subarray(4) : config
 }
 
-function fixedFrameTicks(codec: ConfiguredAudio, config: Uint8Array): number | undefined {
+function fixedFrameTicks(codec: PlayedAudio, config: Uint8Array): number | undefined {
   if (codec === 'opus') return undefined
   if (codec === 'flac') {
     // Largest block (RFC 9639 8.2): the size of all but the last if the smallest is equal.
@@ -66,14 +56,14 @@ function fixedFrameTicks(codec: ConfiguredAudio, config: Uint8Array): number | u
 }
 
 /** The configuration of transcoded audio, from one of its frames. */
-export function plainAudioConfig(codec: PlainAudio, frame: AudioFrame): AudioConfigRecord {
+export function plainAudioConfig(codec: TranscodedCodec, frame: AudioFrame): AudioConfigRecord {
   const { sampleRate, channels } = frame
   return {
     kind: 'audio',
     codec,
     config: new Uint8Array(0),
-    codecString: TRANSCODED,
-    codecName: PLAIN_NAMES[codec],
+    codecString: AAC_LC,
+    codecName: AUDIO_CODECS[codec].name,
     channels,
     sampleRate,
   }
@@ -82,7 +72,7 @@ export function plainAudioConfig(codec: PlainAudio, frame: AudioFrame): AudioCon
 /** The track as the index describes it. */
 export function describeAudio(setup: AudioConfigRecord): AudioTrack {
   const { codec, codecString, codecName, channels, sampleRate } = setup
-  if (codec === 'aac' || codec === 'opus' || codec === 'flac')
+  if (isPlayedAudio(codec))
     return { kind: 'audio', codec: codecString, codecName, channels, sampleRate }
   const isOf44100 = sampleRate % 11_025 === 0 || sampleRate === 5512
   const described = transcodedAudio(codecName, { codec, channels, sampleRate })

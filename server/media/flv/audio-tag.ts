@@ -1,17 +1,18 @@
 // The body of an audio tag (Adobe FLV 10.1 annex E.4.2, Enhanced RTMP).
 import { CODED_FRAMES, parseExtended, SEQUENCE_START } from './extended-header.ts'
 import type { ExtendedPacket, TagBody } from './extended-header.ts'
-import type { PlainAudio } from './flv-source.ts'
+import { audioCodecsIn, isPlayedAudio } from '../codec/audio-codecs.ts'
+import type { AudioCodec, PlayedAudio } from '../codec/audio-codecs.ts'
 
-/** Audio that needs a configuration before its frames. */
-export type ConfiguredAudio = 'aac' | 'opus' | 'flac'
-
-/** The packet of one track. `from` and `to` are positions in the body. */
+/**
+ * The packet of one track. `from` and `to` are positions in the body. Audio that browsers play has
+ * a configuration before its frames; the frames or tags of other audio define it.
+ */
 export type AudioBody =
-  | { kind: 'set-up'; codec: ConfiguredAudio; trackId: number; config: Uint8Array }
+  | { kind: 'set-up'; codec: PlayedAudio; trackId: number; config: Uint8Array }
   | {
       kind: 'frame'
-      codec: ConfiguredAudio | PlainAudio
+      codec: AudioCodec
       trackId: number
       from: number
       to: number
@@ -22,24 +23,9 @@ export type AudioBody =
   | { kind: 'other'; name: string }
 
 const EXTENDED_FORMAT = 9
-const AAC_FORMAT = 10
+const CODECS = audioCodecsIn('flv')
 const RATES = [5512, 11_025, 22_050, 44_100]
 const G711_RATE = 8000
-const OTHER_NAMES = new Map([
-  [1, 'ADPCM'],
-  [4, 'Nellymoser'],
-  [5, 'Nellymoser'],
-  [6, 'Nellymoser'],
-  [11, 'Speex'],
-])
-const EXTENDED = new Map<string, ConfiguredAudio | PlainAudio>([
-  ['mp4a', 'aac'],
-  ['Opus', 'opus'],
-  ['fLaC', 'flac'],
-  ['.mp3', 'mp3'],
-  ['ac-3', 'ac3'],
-  ['ec-3', 'eac3'],
-])
 
 /** Packets of the tag, one per track; empty if none is needed. */
 export function parseAudioBody(tag: TagBody): AudioBody[] {
@@ -49,11 +35,13 @@ export function parseAudioBody(tag: TagBody): AudioBody[] {
   if (format === EXTENDED_FORMAT) {
     return parseExtended(tag, 5).flatMap((packet) => parsePacket(tag, packet))
   }
-  if (format === AAC_FORMAT) return parseAac(tag)
-  const codec = plainCodec(format, (first & 2) !== 0)
-  if (codec === undefined) {
-    return [{ kind: 'other', name: OTHER_NAMES.get(format) ?? `format ${format} of FLV` }]
+  const named = CODECS.get(format)
+  if (named?.codec === undefined) {
+    return [{ kind: 'other', name: named?.name ?? `format ${format} of FLV` }]
   }
+  if (named.codec === 'aac') return parseAac(tag)
+  const isWide = (first & 2) !== 0
+  const codec = named.codec === 'pcm_s16le' && !isWide ? 'pcm_u8' : named.codec
   const isG711 = codec === 'pcm_alaw' || codec === 'pcm_mulaw'
   const sampleRate = isG711 ? G711_RATE : (RATES[(first >> 2) & 3] ?? 0)
   const channels = (first & 1) + 1
@@ -68,27 +56,19 @@ function parseAac({ body, bodyBytes }: TagBody): AudioBody[] {
 }
 
 function parsePacket({ body }: TagBody, packet: ExtendedPacket): AudioBody[] {
-  const codec = EXTENDED.get(packet.codec)
+  const codec = CODECS.get(packet.codec)?.codec
   if (codec === undefined) return [{ kind: 'other', name: `of the kind '${packet.codec}'` }]
   const { packetType, trackId, from, to } = packet
   if (packetType === CODED_FRAMES) return frame(codec, packet)
-  const hasConfig = codec === 'aac' || codec === 'opus' || codec === 'flac'
-  if (packetType !== SEQUENCE_START || !hasConfig) return []
+  if (packetType !== SEQUENCE_START || !isPlayedAudio(codec)) return []
   return [{ kind: 'set-up', codec, trackId, config: body.subarray(from, to) }]
 }
 
 function frame(
-  codec: ConfiguredAudio | PlainAudio,
+  codec: AudioCodec,
   { trackId, from, to }: { trackId: number; from: number; to: number },
   format = { sampleRate: 0, channels: 0 },
 ): AudioBody[] {
   const { sampleRate, channels } = format
   return to > from ? [{ kind: 'frame', codec, trackId, from, to, sampleRate, channels }] : []
-}
-
-function plainCodec(format: number, isWide: boolean): PlainAudio | undefined {
-  if (format === 2 || format === 14) return 'mp3'
-  if (format === 0 || format === 3) return isWide ? 'pcm_s16le' : 'pcm_u8'
-  if (format === 7) return 'pcm_alaw'
-  return format === 8 ? 'pcm_mulaw' : undefined
 }

@@ -1,4 +1,5 @@
 // Split points, configurations and clocks of an FLV file.
+import type { AudioCodec } from '../codec/audio-codecs.ts'
 import type { SegmentSets } from '../codec/sets-scan.ts'
 import type { ScanState } from './scan-progress.ts'
 
@@ -61,7 +62,7 @@ export interface VideoConfigRecord {
 
 export interface AudioConfigRecord {
   kind: 'audio'
-  codec: 'aac' | 'opus' | 'flac' | PlainAudio
+  codec: AudioCodec
   config: Uint8Array
   /** Codec string and name, as in AudioTrack. */
   codecString: string
@@ -74,9 +75,3 @@ export interface AudioConfigRecord {
   /** Samples of a frame, if all frames have the same number. */
   frameTicks?: number
 }
-
-/**
- * Audio without a configuration: its frames or tags define it. No browser plays it in HLS, so it is
- * transcoded.
- */
-export type PlainAudio = 'mp3' | 'ac3' | 'eac3' | 'pcm_s16le' | 'pcm_u8' | 'pcm_alaw' | 'pcm_mulaw'

@@ -3,13 +3,15 @@ import { parseAudioBody } from './audio-tag.ts'
 import type { AudioBody } from './audio-tag.ts'
 import type { ReadWindow } from '../../storage/recordings/read-window.ts'
 import { MAX_CONFIGS, MAX_CONFIGS_BYTES } from './flv-limits.ts'
-import type { FlvConfig, PlainAudio, AudioConfigRecord } from './flv-source.ts'
+import type { FlvConfig, AudioConfigRecord } from './flv-source.ts'
 import { dropFrame, settleMarks, takeMark } from './scan-marks.ts'
 import { closeSection } from './scan-section.ts'
 import { keepState, noteFlaw } from './scan-state.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
-import { describeFrame, isPlainAudio, audioTicks } from './audio-frame.ts'
+import { describeFrame, audioTicks } from './audio-frame.ts'
+import { isPlayedAudio } from '../codec/audio-codecs.ts'
+import type { TranscodedCodec } from '../codec/audio-codecs.ts'
 import type { AudioFrame } from '../codec/audio-frame.ts'
 import { plainAudioConfig, readAudioConfig } from './audio-config.ts'
 import { AUDIO_TAG, VIDEO_TAG, isTagType, walkTags } from './tag-walk.ts'
@@ -137,7 +139,7 @@ function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
   }
   const { codec, sampleRate, channels, from, to } = body
   const frame = { codec, sampleRate, channels, head: tag.body.subarray(from), sizeBytes: to - from }
-  if (isPlainAudio(body.codec)) {
+  if (!isPlayedAudio(body.codec)) {
     const described = describeFrame(body.codec, frame)
     if (described === undefined) return
     const number = notePlainAudio(scan, body.codec, described)
@@ -161,7 +163,7 @@ function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
 /** Number of the configuration of audio that needs none. */
 function notePlainAudio(
   { state, configs }: Scan,
-  codec: PlainAudio,
+  codec: TranscodedCodec,
   frame: AudioFrame,
 ): number | undefined {
   const isSame = (setup: FlvConfig | undefined) =>
@@ -206,7 +208,7 @@ function noteLeftOut(scan: Scan, { position }: Tag, codecName: string): void {
 }
 
 function audioForm({ codec, sampleRate }: AudioConfigRecord): string {
-  return isPlainAudio(codec) ? `${codec} ${sampleRate}` : 'as it is'
+  return isPlayedAudio(codec) ? 'as it is' : `${codec} ${sampleRate}`
 }
 
 /** Number of the configuration in the list; undefined if it is invalid, or too many exist. */

@@ -2,6 +2,7 @@
 // from.
 import type { WalkState } from './elements/walk-visitor.ts'
 import type { Limitation } from '../../base/problem.ts'
+import type { AudioFormat } from '../codec/audio-codecs.ts'
 
 /** Source of a MediaIndex for Matroska or WebM. A plain value of about 60 bytes per split point. */
 export interface MatroskaSource {
@@ -77,34 +78,8 @@ export interface DescribedAudio {
   sampleRate: number
   language?: string
   name?: string
-  transcodedFrom?: RecordedAudio
+  transcodedFrom?: AudioFormat
 }
-
-/** Recorded audio format; `codec` is FFmpeg's name. */
-export interface RecordedAudio {
-  codec: RecordedCodec
-  channels: number
-  sampleRate: number
-  extradata?: Uint8Array
-}
-
-export type RecordedCodec =
-  | 'mp2'
-  | 'mp3'
-  | 'ac3'
-  | 'eac3'
-  | 'dts'
-  | 'truehd'
-  | 'vorbis'
-  | 'pcm_s16le'
-  | 'pcm_s16be'
-  | 'pcm_s24le'
-  | 'pcm_s24be'
-  | 'pcm_s32le'
-  | 'pcm_f32le'
-  | 'pcm_u8'
-  | 'pcm_alaw'
-  | 'pcm_mulaw'
 
 export interface VideoStream extends StreamBase {
   described: DescribedVideo

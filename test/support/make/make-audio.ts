@@ -24,7 +24,7 @@ import {
   Rational,
   SoftwareResampleContext,
 } from 'node-av/lib'
-import type { AudioFormat } from '../../../server/media/media-index.ts'
+import type { AudioFormat } from '../../../server/media/codec/audio-codecs.ts'
 
 /** Samples per channel, starting at time 0. */
 export type Samples = Float32Array[]

@@ -1,5 +1,7 @@
 // Describes an audio track by its codec (Matroska codec registry): as served, or as input of the
 // transcoder.
+import { AUDIO_CODECS, audioCodecsIn } from '../../codec/audio-codecs.ts'
+import type { AudioFormat, NamedAudio, TranscodedCodec } from '../../codec/audio-codecs.ts'
 import { parseAacConfig } from '../../codec/audio-specific-config.ts'
 import {
   aacSampleConfig,
@@ -9,13 +11,7 @@ import {
 } from '../../codec/sample-entry.ts'
 import { transcodedAudio } from '../../codec/transcoded-audio.ts'
 import { aacConfig } from './aac-config.ts'
-import type {
-  DescribedAudio,
-  FrameLength,
-  RecordedCodec,
-  RecordedAudio,
-  AudioStreamInfo,
-} from '../matroska-source.ts'
+import type { DescribedAudio, FrameLength, AudioStreamInfo } from '../matroska-source.ts'
 import type { TrackEntry } from './track-entry.ts'
 import { type Described, unplayable } from './video-stream.ts'
 
@@ -27,7 +23,7 @@ export function describeAudio(entry: TrackEntry): Described<AudioStreamInfo> {
   const { kind } = entry.encoding
   if (kind === 'encrypted') return unplayable({ code: 'audio-encrypted' })
   if (kind !== 'none' && kind !== 'stripped') return unplayable({ code: 'audio-compressed' })
-  const stream = describePlayable(entry) ?? describeTranscoded(entry)
+  const stream = describeCodec(entry)
   if (stream === undefined) {
     return unplayable({ code: 'audio-codec-unsupported', codec: entry.codec.slice(0, 32) })
   }
@@ -39,12 +35,14 @@ export function describeAudio(entry: TrackEntry): Described<AudioStreamInfo> {
   return { status: 'playable', stream }
 }
 
-function describePlayable(entry: TrackEntry): AudioStreamInfo | undefined {
-  const { codec, codecPrivate } = entry
-  if (codec === 'A_AAC' || codec.startsWith('A_AAC/')) return describeAac(entry)
-  if (codec === 'A_OPUS') return withConfig(entry, opusConfig(codecPrivate), { kind: 'opus' })
-  if (codec === 'A_FLAC') return describeFlac(entry)
-  return undefined
+function describeCodec(entry: TrackEntry): AudioStreamInfo | undefined {
+  const found = findCodec(entry)
+  if (found?.codec === undefined) return undefined
+  const { codec } = found
+  if (codec === 'aac') return describeAac(entry)
+  if (codec === 'opus') return withConfig(entry, opusConfig(entry.codecPrivate), { kind: 'opus' })
+  if (codec === 'flac') return describeFlac(entry)
+  return describeTranscoded(entry, { ...found, codec })
 }
 
 const AAC_FRAME_SAMPLES = 1024
@@ -113,89 +111,60 @@ function track(
   }
 }
 
-interface Recorded {
-  codec: RecordedCodec
-  codecName: string
-  frame: FrameLength
-  extradata?: Uint8Array
+interface FoundCodec extends NamedAudio {
+  channels: number
 }
 
-function describeTranscoded(entry: TrackEntry): AudioStreamInfo | undefined {
-  const recorded = recordedFormat(entry)
-  if (recorded === undefined) return undefined
-  const { codec, codecName, frame, extradata } = recorded
-  const { sampleRate, channels } = entry.audio
-  const transcodedFrom: RecordedAudio = {
+function describeTranscoded(
+  entry: TrackEntry,
+  { codec, name, channels }: FoundCodec & { codec: TranscodedCodec },
+): AudioStreamInfo {
+  const { sampleRate } = entry.audio
+  const transcodedFrom: AudioFormat = {
     codec,
-    channels,
+    channels: entry.audio.channels,
     sampleRate,
-    ...(extradata && { extradata }),
+    ...(codec === 'vorbis' && { extradata: entry.codecPrivate }),
   }
-  const described = transcodedAudio(codecName, transcodedFrom)
-  return { ...base(entry), ...track(entry, described, frame) }
+  const frame = frameLength(entry, codec, channels)
+  return { ...base(entry), ...track(entry, transcodedAudio(name, transcodedFrom), frame) }
 }
 
-function fixed(ticks: number): FrameLength {
-  return { kind: 'fixed', ticks }
+const FRAME_TICKS = new Map<TranscodedCodec, number>([
+  ['mp2', 1152],
+  ['ac3', 1536],
+])
+
+function frameLength(entry: TrackEntry, codec: TranscodedCodec, channels: number): FrameLength {
+  const { sampleBytes } = AUDIO_CODECS[codec]
+  if (sampleBytes !== undefined) return { kind: 'pcm', sampleBytes: sampleBytes * channels }
+  if (codec === 'mp3' && entry.codec !== ACM) {
+    return { kind: 'fixed', ticks: entry.audio.sampleRate < 32_000 ? 576 : 1152 }
+  }
+  const ticks = FRAME_TICKS.get(codec)
+  return ticks === undefined ? { kind: 'unknown' } : { kind: 'fixed', ticks }
 }
 
-const UNKNOWN: FrameLength = { kind: 'unknown' }
+const CODECS = audioCodecsIn('matroska')
+const ACM = 'A_MS/ACM'
+const WAVE_PCM = 1
 
-function recordedFormat(entry: TrackEntry): Recorded | undefined {
-  const { codec, audio, codecPrivate } = entry
-  if (codec === 'A_MPEG/L3') {
-    return { codec: 'mp3', codecName: 'MP3', frame: fixed(audio.sampleRate < 32_000 ? 576 : 1152) }
-  }
-  if (codec === 'A_MPEG/L2') return { codec: 'mp2', codecName: 'MP2', frame: fixed(1152) }
-  if (codec === 'A_VORBIS') {
-    return { codec: 'vorbis', codecName: 'Vorbis', frame: UNKNOWN, extradata: codecPrivate }
-  }
-  if (codec === 'A_TRUEHD') return { codec: 'truehd', codecName: 'TrueHD', frame: UNKNOWN }
-  if (codec.startsWith('A_EAC3')) return { codec: 'eac3', codecName: 'E-AC-3', frame: UNKNOWN }
-  if (codec.startsWith('A_AC3')) return { codec: 'ac3', codecName: 'AC-3', frame: fixed(1536) }
-  if (codec.startsWith('A_DTS')) return { codec: 'dts', codecName: 'DTS', frame: UNKNOWN }
-  if (codec === 'A_MS/ACM') return acm(codecPrivate)
-  return pcm(codec, audio)
+/** By the codec id, and by WAVEFORMATEX: format tag, channels, later the bits per sample. */
+function findCodec({ codec, codecPrivate, audio }: TrackEntry): FoundCodec | undefined {
+  if (codec !== ACM) return named(codec, audio)
+  if (codecPrivate.length < 16) return undefined
+  const view = new DataView(codecPrivate.buffer, codecPrivate.byteOffset, codecPrivate.byteLength)
+  const tag = view.getUint16(0, true)
+  const format = { channels: view.getUint16(2, true), bits: view.getUint16(14, true) }
+  return named(tag === WAVE_PCM ? 'A_PCM/INT/LIT' : `${ACM} 0x${tag.toString(16)}`, format)
 }
 
-function pcm(codec: string, { bits, channels }: TrackEntry['audio']): Recorded | undefined {
-  const codecs: Record<string, RecordedCodec | undefined> = {
-    'A_PCM/INT/LIT 8': 'pcm_u8',
-    'A_PCM/INT/LIT 16': 'pcm_s16le',
-    'A_PCM/INT/LIT 24': 'pcm_s24le',
-    'A_PCM/INT/LIT 32': 'pcm_s32le',
-    'A_PCM/FLOAT/IEEE 32': 'pcm_f32le',
-    'A_PCM/INT/BIG 8': 'pcm_u8',
-    'A_PCM/INT/BIG 16': 'pcm_s16be',
-    'A_PCM/INT/BIG 24': 'pcm_s24be',
-  }
-  const found = codecs[`${codec} ${bits}`]
-  const sampleBytes = (bits / 8) * channels
-  return found && { codec: found, codecName: 'PCM', frame: { kind: 'pcm', sampleBytes } }
+function named(
+  id: string,
+  { bits, channels }: Pick<TrackEntry['audio'], 'bits' | 'channels'>,
+): FoundCodec | undefined {
+  const found = id.startsWith('A_PCM/')
+    ? CODECS.get(`${id} ${bits}`)
+    : (CODECS.get(id) ?? CODECS.get(id.slice(0, id.indexOf('/') + 1)))
+  return found && { ...found, channels }
 }
-
-/** WAVEFORMATEX: the format tag, channels, and after further fields the bits per sample. */
-function acm(format: Uint8Array): Recorded | undefined {
-  if (format.length < 16) return undefined
-  const view = new DataView(format.buffer, format.byteOffset, format.byteLength)
-  const channels = view.getUint16(2, true)
-  const frame: FrameLength = { kind: 'pcm', sampleBytes: channels }
-  switch (view.getUint16(0, true)) {
-    case 1:
-      return pcm('A_PCM/INT/LIT', { bits: view.getUint16(14, true), channels, ...NO_RATES })
-    case 6:
-      return { codec: 'pcm_alaw', codecName: 'A-law', frame }
-    case 7:
-      return { codec: 'pcm_mulaw', codecName: 'mu-law', frame }
-    case 0x50:
-      return { codec: 'mp2', codecName: 'MP2', frame: fixed(1152) }
-    case 0x55:
-      return { codec: 'mp3', codecName: 'MP3', frame: UNKNOWN }
-    case 0x2000:
-      return { codec: 'ac3', codecName: 'AC-3', frame: fixed(1536) }
-    default:
-      return undefined
-  }
-}
-
-const NO_RATES = { sampleRate: 0, outputRate: 0 }

@@ -1,5 +1,6 @@
 // Audio sample entries (ISO/IEC 14496-12 12.2.3, and QuickTime's versions 1 and 2).
 import type { AudioTrack } from '../../media-index.ts'
+import { AUDIO_CODECS, audioCodecsIn } from '../../codec/audio-codecs.ts'
 import { parseAudioConfig } from '../../codec/audio-specific-config.ts'
 import { type Box, parseBoxes } from '../boxes/box.ts'
 import { UnplayableError } from '../../../base/errors.ts'
@@ -24,6 +25,7 @@ export interface AudioDescription extends Omit<AudioTrack, 'kind' | 'language' |
   pcmFrameBytes?: number
 }
 
+const CODECS = audioCodecsIn('mp4')
 const FIELD_BYTES = 28
 const VERSION_AT = 8
 const CHANNELS_AT = 16
@@ -49,16 +51,12 @@ export function parseAudioEntry(entry: RawEntry): Description<AudioDescription> 
 }
 
 function parseByType(entry: RawEntry): AudioDescription | undefined {
-  switch (entry.box.type) {
-    case 'mp4a':
-      return parseMp4a(entry)
-    case 'Opus':
-      return parseOpus(entry)
-    case 'fLaC':
-      return parseFlac(entry)
-    default:
-      return parseTranscodedEntry(entry.box.type, () => audioFields(entry))
-  }
+  const { type } = entry.box
+  const codec = CODECS.get(type)?.codec
+  if (codec === 'aac') return parseMp4a(entry)
+  if (codec === 'opus') return parseOpus(entry)
+  if (codec === 'flac') return parseFlac(entry)
+  return parseTranscodedEntry(type, () => audioFields(entry))
 }
 
 function parseMp4a(entry: RawEntry): AudioDescription | undefined {
@@ -82,7 +80,7 @@ function parseMp4a(entry: RawEntry): AudioDescription | undefined {
       )
     : joinEntry('mp4a', plainFields(channels, config.coreRate), [wholeBox(entry, esdsBox)])
   const { codec, sampleRate } = config
-  return { codec, codecName: 'AAC', channels, sampleRate, sampleEntry }
+  return { codec, codecName: AUDIO_CODECS.aac.name, channels, sampleRate, sampleEntry }
 }
 
 function parseOpus(entry: RawEntry): AudioDescription | undefined {
@@ -105,7 +103,7 @@ function parseFlac(entry: RawEntry): AudioDescription | undefined {
     fields,
     boxes.map((box) => wholeBox(entry, box)),
   )
-  return { codec: 'flac', codecName: 'FLAC', channels, sampleRate, sampleEntry }
+  return { codec: 'flac', codecName: AUDIO_CODECS.flac.name, channels, sampleRate, sampleEntry }
 }
 
 /** Channels, sample size and rate as declared (QuickTime version 2: from byte 32). */

@@ -1,7 +1,9 @@
 // Sample entries of audio that no browser plays in fMP4 and that is transcoded.
+import { AUDIO_CODECS, audioCodecsIn, isPlayedAudio } from '../../codec/audio-codecs.ts'
+import type { AudioFormat, TranscodedCodec } from '../../codec/audio-codecs.ts'
 import { DOLBY_CHANNELS, DOLBY_RATES } from '../../codec/dolby-frame.ts'
 import { transcodedAudio } from '../../codec/transcoded-audio.ts'
-import type { AudioTrack, PcmCodec, AudioFormat } from '../../media-index.ts'
+import type { AudioTrack } from '../../media-index.ts'
 
 /** Fields of an audio sample entry. */
 export interface AudioFields {
@@ -21,26 +23,7 @@ export interface TranscodedAudio extends Omit<AudioTrack, 'kind' | 'language' | 
   pcmFrameBytes?: number
 }
 
-type Compressed = Exclude<AudioFormat['codec'], PcmCodec>
-
-const COMPRESSED = new Map<string, readonly [codec: Compressed, codecName: string]>([
-  ['mp4a.69', ['mp3', 'MP3']],
-  ['mp4a.6b', ['mp3', 'MP3']],
-  ['.mp3', ['mp3', 'MP3']],
-  ['ms?U', ['mp3', 'MP3']],
-  ['mp4a.a5', ['ac3', 'AC-3']],
-  ['ac-3', ['ac3', 'AC-3']],
-  ['sac3', ['ac3', 'AC-3']],
-  ['mp4a.a6', ['eac3', 'E-AC-3']],
-  ['ec-3', ['eac3', 'E-AC-3']],
-  ['mp4a.a9', ['dts', 'DTS']],
-  ['dtsc', ['dts', 'DTS']],
-  ['dtsh', ['dts', 'DTS']],
-  ['dtsl', ['dts', 'DTS']],
-  ['dtse', ['dts', 'DTS']],
-  ['mlpa', ['truehd', 'TrueHD']],
-])
-
+const CODECS = audioCodecsIn('mp4')
 const MAX_CHANNELS = 16
 const MAX_SAMPLE_RATE = 192_000
 
@@ -53,48 +36,32 @@ export function parseTranscodedEntry(
   type: string,
   readFields: () => AudioFields,
 ): TranscodedAudio | undefined {
-  const compressed = COMPRESSED.get(type)
+  const compressed = CODECS.get(type)
   const pcm = PCM_FORMATS.get(type)
   if (compressed === undefined && pcm === undefined) return undefined
   const fields = readFields()
-  const codec = compressed?.[0] ?? pcm?.(fields)
-  if (codec === undefined) return undefined
+  const codec = compressed?.codec ?? pcm?.(fields)
+  if (codec === undefined || isPlayedAudio(codec)) return undefined
   const { channels, sampleRate } = codec === 'ac3' || codec === 'eac3' ? dolby(fields) : fields
   const isPlausible = channels >= 1 && channels <= MAX_CHANNELS && sampleRate >= 1
   if (!isPlausible || sampleRate > MAX_SAMPLE_RATE) return undefined
-  const pcmBytes = isPcm(codec) ? PCM_BYTES[codec] : undefined
+  const { sampleBytes } = AUDIO_CODECS[codec]
   const format = { codec, channels, sampleRate: Math.round(sampleRate) }
   return {
-    ...transcodedAudio(compressed?.[1] ?? 'PCM', format),
-    ...(pcmBytes !== undefined && { pcmFrameBytes: pcmBytes * channels }),
+    ...transcodedAudio(compressed?.name ?? 'PCM', format),
+    ...(sampleBytes !== undefined && { pcmFrameBytes: sampleBytes * channels }),
   }
-}
-
-const PCM_BYTES = {
-  pcm_s16le: 2,
-  pcm_s16be: 2,
-  pcm_s24le: 3,
-  pcm_s24be: 3,
-  pcm_s32le: 4,
-  pcm_f32le: 4,
-  pcm_u8: 1,
-  pcm_alaw: 1,
-  pcm_mulaw: 1,
-} as const satisfies Record<PcmCodec, number>
-
-function isPcm(codec: AudioFormat['codec']): codec is PcmCodec {
-  return codec in PCM_BYTES
 }
 
 type Endian = 'le' | 'be'
 
-function signed(bits: number, endian: Endian): PcmCodec | undefined {
+function signed(bits: number, endian: Endian): TranscodedCodec | undefined {
   if (bits === 16) return `pcm_s16${endian}`
   return bits === 24 ? `pcm_s24${endian}` : undefined
 }
 
 /** PCM formats (QuickTime File Format, audio codecs; ISO/IEC 23003-5 for `ipcm`). */
-const PCM_FORMATS = new Map<string, (fields: AudioFields) => PcmCodec | undefined>([
+const PCM_FORMATS = new Map<string, (fields: AudioFields) => TranscodedCodec | undefined>([
   ['alaw', () => 'pcm_alaw'],
   ['ulaw', () => 'pcm_mulaw'],
   ['sowt', ({ bits }) => signed(bits, 'le')],
@@ -106,14 +73,14 @@ const PCM_FORMATS = new Map<string, (fields: AudioFields) => PcmCodec | undefine
 ])
 
 /** kAudioFormatFlagIsFloat, IsBigEndian, IsSignedInteger. */
-function linearPcm({ bits, flags = 0 }: AudioFields): PcmCodec | undefined {
+function linearPcm({ bits, flags = 0 }: AudioFields): TranscodedCodec | undefined {
   if ((flags & 1) !== 0) return undefined
   if (bits === 8 && (flags & 4) === 0) return 'pcm_u8'
   return (flags & 4) === 0 ? undefined : signed(bits, (flags & 2) === 0 ? 'le' : 'be')
 }
 
 /** pcmC: version and flags, format flags (1: little-endian), sample size in bits. */
-function isoPcm({ contents }: AudioFields): PcmCodec | undefined {
+function isoPcm({ contents }: AudioFields): TranscodedCodec | undefined {
   const pcmC = contents.get('pcmC')
   if (pcmC === undefined || pcmC.byteLength < 6) return undefined
   return signed(pcmC.getUint8(5), (pcmC.getUint8(4) & 1) === 1 ? 'le' : 'be')

@@ -1,17 +1,22 @@
 // Identifies audio by the first frames of a stream, and describes it.
+import { AUDIO_CODECS, isPlayedAudio } from '../../codec/audio-codecs.ts'
+import type { AudioCodec } from '../../codec/audio-codecs.ts'
 import { adtsFrameAt, beginsWithAac, mpegFrameAt } from '../../codec/audio-frame.ts'
 import { audioSpecificConfig, parseAacConfig } from '../../codec/audio-specific-config.ts'
 import { dolbyFrameAt } from '../../codec/dolby-frame.ts'
 import { dtsFrameAt } from '../../codec/dts-frame.ts'
 import { latmConfig, loasFrameBytes } from '../../codec/latm.ts'
 import { aacSampleConfig, opusConfig } from '../../codec/sample-entry.ts'
-import { transcodedAudio } from '../../codec/transcoded-audio.ts'
-import type { AudioTrack, AudioFormat } from '../../media-index.ts'
+import { AAC_LC, transcodedAudio } from '../../codec/transcoded-audio.ts'
+import type { AudioTrack } from '../../media-index.ts'
 import { opusHead, opusUnitAt } from './opus-unit.ts'
-import { isPlayed, lpcmFrameAt } from './audio-frame.ts'
+import { isPlayed, lpcmFrameAt, sampleCodec } from './audio-frame.ts'
 import type { AudioConfig } from './audio-frame.ts'
-import { isUnnamed, audioFamily } from './stream-kind.ts'
-import type { AudioFamily, StreamTyping } from './stream-kind.ts'
+import { isUnnamed, listedAudio } from './stream-kind.ts'
+import type { StreamTyping } from './stream-kind.ts'
+
+/** Layer 3 as an audio object type (ISO/IEC 14496-3 table 1.17). */
+const MP3 = 'mp4a.40.34'
 
 /**
  * The configuration in the first frames of a stream (the payload of PES packets); undefined if they
@@ -22,8 +27,8 @@ export function readAudioConfig(
   payload: Uint8Array,
 ): AudioConfig | undefined {
   if (isUnnamed(stream)) return beginsWithAac(payload) ? firstAac(payload) : undefined
-  const family = audioFamily(stream)
-  const found = family && CONFIGS[family](payload, stream.descriptors)
+  const listed = listedAudio(stream)
+  const found = listed && CONFIGS[listed]?.(payload, stream.descriptors)
   return found === undefined || (isPlayed(found) && audioEntry(found) === undefined)
     ? undefined
     : found
@@ -31,17 +36,16 @@ export function readAudioConfig(
 
 type ReadConfig = (payload: Uint8Array, descriptors: Uint8Array) => AudioConfig | undefined
 
-const CONFIGS: Record<AudioFamily, ReadConfig> = {
+/** By the codec that the tables list. */
+const CONFIGS: Partial<Record<AudioCodec, ReadConfig>> = {
   aac: firstAac,
-  latm: firstLatm,
-  'mpeg-audio': (payload) => {
+  aac_latm: firstLatm,
+  mp3: (payload) => {
     const frame = firstFrame(mpegFrameAt, payload)
     return frame && setup(frame.layer === 3 ? 'mp3' : 'mp2', frame)
   },
-  dolby: (payload) => {
-    const frame = firstFrame(dolbyFrameAt, payload)
-    return frame && setup(frame.codec, frame)
-  },
+  ac3: firstDolby,
+  eac3: firstDolby,
   dts: (payload) => {
     const frame = firstFrame(dtsFrameAt, payload)
     return frame && setup('dts', frame)
@@ -52,7 +56,7 @@ const CONFIGS: Record<AudioFamily, ReadConfig> = {
     const described = opusConfig(config)
     return described && { ...setup('opus', described), config }
   },
-  lpcm: (payload) => {
+  pcm_s16be: (payload) => {
     const frame = lpcmFrameAt(payload, 0)
     if (frame?.sampleRate === undefined) return undefined
     const { sampleRate, bitsPerSample } = frame
@@ -84,6 +88,11 @@ function firstFrame<Frame extends { bytes: number }>(
     lone ??= frame
   }
   return lone
+}
+
+function firstDolby(payload: Uint8Array): AudioConfig | undefined {
+  const frame = firstFrame(dolbyFrameAt, payload)
+  return frame && setup(frame.codec, frame)
 }
 
 function firstAac(payload: Uint8Array): AudioConfig | undefined {
@@ -127,31 +136,24 @@ function plainLatm(specific: Uint8Array): AudioConfig | undefined {
   return { codec: 'latm', channels, sampleRate, timescale: coreRate, config: specific }
 }
 
-const CODEC_NAMES: Record<AudioConfig['codec'], string> = {
-  aac: 'AAC',
-  latm: 'AAC',
-  aac_latm: 'AAC in LATM',
-  mp3: 'MP3',
-  mp2: 'MP2',
-  ac3: 'AC-3',
-  eac3: 'E-AC-3',
-  dts: 'DTS',
-  opus: 'Opus',
-  lpcm: 'LPCM',
-}
-
 /** The track as served in fMP4. */
 export function describeAudio(audio: AudioConfig, language: string | undefined): AudioTrack {
   const { channels, sampleRate } = audio
-  const codecName = CODEC_NAMES[audio.codec]
-  const tongue = language === undefined ? {} : { language }
-  const transcoded = transcodedCodec(audio)
-  if (transcoded === undefined) {
-    const codec = audioEntry(audio)?.codec ?? 'mp4a.40.2'
-    return { kind: 'audio', codec, codecName, channels, sampleRate, ...tongue }
-  }
-  const format = { codec: transcoded, channels, sampleRate }
-  return { kind: 'audio', ...transcodedAudio(codecName, format), ...tongue }
+  const codec = sampleCodec(audio)
+  const codecName = audio.codec === 'lpcm' ? 'LPCM' : AUDIO_CODECS[codec].name
+  const described = isPlayedAudio(codec)
+    ? { codec: audioEntry(audio)?.codec ?? AAC_LC, codecName, channels, sampleRate }
+    : transcodedAudio(codecName, { codec, channels, sampleRate })
+  return { kind: 'audio', ...described, ...(language !== undefined && { language }) }
+}
+
+/** The track of AAC or MP3 that players extract from MPEG-TS. */
+export function verbatimTrack(audio: AudioConfig): AudioTrack {
+  const { channels, sampleRate } = audio
+  const isAac = audio.codec === 'aac'
+  const codec = isAac ? (audioEntry(audio)?.codec ?? AAC_LC) : MP3
+  const codecName = AUDIO_CODECS[isAac ? 'aac' : 'mp3'].name
+  return { kind: 'audio', codec, codecName, channels, sampleRate }
 }
 
 /** Codec string and sample entry of audio that browsers play in fMP4. */
@@ -161,22 +163,4 @@ export function audioEntry({
 }: AudioConfig): { codec: string; sampleEntry: Uint8Array } | undefined {
   if (config === undefined) return undefined
   return codec === 'opus' ? opusConfig(config) : aacSampleConfig(config)
-}
-
-function transcodedCodec({ codec, bitsPerSample }: AudioConfig): AudioFormat['codec'] | undefined {
-  switch (codec) {
-    case 'lpcm':
-      return bitsPerSample === 16 ? 'pcm_s16be' : 'pcm_s24be'
-    case 'mp3':
-    case 'mp2':
-    case 'ac3':
-    case 'eac3':
-    case 'dts':
-    case 'aac_latm':
-      return codec
-    case 'aac':
-    case 'latm':
-    case 'opus':
-      return undefined
-  }
 }

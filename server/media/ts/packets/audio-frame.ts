@@ -1,30 +1,35 @@
 // Frames of audio in elementary streams: size, duration, and the sample in them.
-import { adtsFrameAt, mpegFrameAt } from '../../codec/audio-frame.ts'
+import { describedFrameAt, isPlayedAudio } from '../../codec/audio-codecs.ts'
+import type { AudioCodec } from '../../codec/audio-codecs.ts'
+import { adtsFrameAt } from '../../codec/audio-frame.ts'
 import type { AudioFrame, FrameExtent } from '../../codec/audio-frame.ts'
-import { dolbyFrameAt } from '../../codec/dolby-frame.ts'
-import { dtsFrameAt } from '../../codec/dts-frame.ts'
 import { latmPayload, loasFrameBytes } from '../../codec/latm.ts'
 import { opusUnitAt } from './opus-unit.ts'
+import { PES_TIMESCALE } from './pes.ts'
 import { uint16 } from './table-section.ts'
 
 /**
- * `aac` is AAC in ADTS; `latm` is AAC in LATM, served as raw AAC; `aac_latm` needs a LATM decoder.
+ * `aac` is AAC in ADTS; `latm` is AAC in LATM, served as raw AAC; `aac_latm` needs a LATM decoder;
+ * `lpcm` is PCM with headers.
  */
-export type AudioCodec =
-  | 'aac'
-  | 'latm'
-  | 'aac_latm'
-  | 'mp3'
-  | 'mp2'
-  | 'ac3'
-  | 'eac3'
-  | 'dts'
-  | 'opus'
-  | 'lpcm'
+export type StreamCodec = AudioCodec | 'latm' | 'lpcm'
+
+/** Codecs of a stream by the codec that the tables list: only the frames show which it is. */
+const SIMILAR: Partial<Record<AudioCodec, readonly StreamCodec[]>> = {
+  aac_latm: ['latm', 'aac_latm'],
+  mp3: ['mp3', 'mp2'],
+  ac3: ['ac3', 'eac3'],
+  eac3: ['ac3', 'eac3'],
+  pcm_s16be: ['lpcm'],
+}
+
+export function codecsOf(listed: AudioCodec): readonly StreamCodec[] {
+  return SIMILAR[listed] ?? [listed]
+}
 
 /** The common properties of the frames of a stream. A plain value: the index contains it. */
 export interface AudioConfig {
-  codec: AudioCodec
+  codec: StreamCodec
   channels: number
   /** Samples a second of the decoded audio. */
   sampleRate: number
@@ -37,8 +42,14 @@ export interface AudioConfig {
 }
 
 /** Whether browsers play the audio in fMP4; other audio is transcoded. */
-export function isPlayed({ codec }: AudioConfig): boolean {
-  return codec === 'aac' || codec === 'latm' || codec === 'opus'
+export function isPlayed(audio: AudioConfig): boolean {
+  return isPlayedAudio(sampleCodec(audio))
+}
+
+/** The codec of the samples in the frames. */
+export function sampleCodec({ codec, bitsPerSample }: AudioConfig): AudioCodec {
+  if (codec === 'lpcm') return bitsPerSample === 16 ? 'pcm_s16be' : 'pcm_s24be'
+  return codec === 'latm' ? 'aac' : codec
 }
 
 /** A frame within its stream. Without what its header does not contain. */
@@ -60,35 +71,18 @@ const LPCM_RATES: ReadonlyMap<number, number> = new Map([
  * the bytes.
  */
 export function audioFrameAt(
-  codec: AudioCodec,
+  codec: StreamCodec,
   bytes: Uint8Array,
   at: number,
 ): StreamFrame | undefined {
-  switch (codec) {
-    case 'aac':
-      return adtsFrameAt(bytes, at)
-    case 'latm':
-    case 'aac_latm':
-      return latmFrameAt(bytes, at)
-    case 'mp3':
-    case 'mp2': {
-      const frame = mpegFrameAt(bytes, at)
-      return (frame?.layer === 3) === (codec === 'mp3') ? frame : undefined
-    }
-    case 'ac3':
-    case 'eac3':
-      return dolbyFrameAt(bytes, at)
-    case 'dts':
-      return dtsFrameAt(bytes, at)
-    case 'opus':
-      return opusUnitAt(bytes, at)
-    case 'lpcm':
-      return lpcmFrameAt(bytes, at)
-  }
+  if (codec === 'aac') return adtsFrameAt(bytes, at)
+  if (codec === 'latm' || codec === 'aac_latm') return latmFrameAt(bytes, at)
+  if (codec === 'opus') return opusUnitAt(bytes, at)
+  return codec === 'lpcm' ? lpcmFrameAt(bytes, at) : describedFrameAt(codec, bytes, at)
 }
 
 /** Whether frames have no sync word: they begin at the start of a PES packet. */
-export function isPositioned(codec: AudioCodec): boolean {
+export function isPositioned(codec: StreamCodec): boolean {
   return codec === 'lpcm'
 }
 
@@ -128,24 +122,14 @@ export function lpcmFrameAt(bytes: Uint8Array, at: number): LpcmFrame | undefine
 /**
  * The sample in a whole frame: raw AAC, Opus and PCM without their headers, other codecs unchanged.
  */
-export function framePayload(config: AudioConfig, frame: Uint8Array): Uint8Array | undefined {
-  switch (config.codec) {
-    case 'aac':
-      return adtsPayload(frame)
-    case 'latm':
-      return config.config && latmPayload(frame, config.config)
-    case 'opus':
-      return frame.subarray(opusUnitAt(frame, 0)?.headerBytes ?? frame.length)
-    case 'lpcm':
-      return frame.subarray(LPCM_HEADER_BYTES)
-    case 'aac_latm':
-    case 'mp3':
-    case 'mp2':
-    case 'ac3':
-    case 'eac3':
-    case 'dts':
-      return frame
-  }
+export function framePayload(
+  { codec, config }: AudioConfig,
+  frame: Uint8Array,
+): Uint8Array | undefined {
+  if (codec === 'aac') return adtsPayload(frame)
+  if (codec === 'latm') return config && latmPayload(frame, config)
+  if (codec === 'opus') return frame.subarray(opusUnitAt(frame, 0)?.headerBytes ?? frame.length)
+  return codec === 'lpcm' ? frame.subarray(LPCM_HEADER_BYTES) : frame
 }
 
 /**
@@ -157,4 +141,20 @@ function adtsPayload(frame: Uint8Array): Uint8Array | undefined {
   const furtherBlocks = (frame[6] ?? 0) & 3
   if (furtherBlocks > 0) return undefined
   return frame.subarray(ADTS_HEADER_BYTES + (hasCrc ? ADTS_CRC_BYTES : 0))
+}
+
+/** Duration of the frames that begin in the payload of a PES packet, in ticks. */
+export function audioTicks({ codec, timescale }: AudioConfig, payload: Uint8Array): number {
+  let seconds = 0
+  for (let at = 0; at < payload.length;) {
+    const frame = audioFrameAt(codec, payload, at)
+    if (frame === undefined && isPositioned(codec)) break
+    if (frame === undefined) {
+      at++
+      continue
+    }
+    seconds += frame.samples / (frame.sampleRate ?? timescale)
+    at += frame.bytes
+  }
+  return Math.round(seconds * PES_TIMESCALE)
 }

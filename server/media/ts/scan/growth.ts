@@ -7,7 +7,7 @@ import type { Scan, ScanRun } from './scan.ts'
 import { isStartOpen } from './scan-section.ts'
 import type { ScanSection, ScanState } from './scan-state.ts'
 import type { TsForm } from '../ts-source.ts'
-import { audioTicks } from '../packets/audio-track.ts'
+import { audioTicks } from '../packets/audio-frame.ts'
 
 /** A PES packet of audio is a few kilobytes; a larger one is not read in whole. */
 const MAX_AUDIO_PES_BYTES = 1024 * 1024

@@ -2,16 +2,15 @@
 import { UnplayableError } from '../../../base/errors.ts'
 import { buildPat, buildPmt, parsePat } from '../packets/program-table.ts'
 import type { ProgramMap, StreamEntry } from '../packets/program-table.ts'
-import type { AudioCodec, AudioConfig } from '../packets/audio-frame.ts'
-import { isPlayed } from '../packets/audio-frame.ts'
+import { codecsOf, isPlayed } from '../packets/audio-frame.ts'
+import type { StreamCodec, AudioConfig } from '../packets/audio-frame.ts'
 import {
   ADTS_STREAM_TYPE,
   isUnnamed,
-  audioFamily,
+  listedAudio,
   streamKind,
   streamLanguage,
 } from '../packets/stream-kind.ts'
-import type { AudioFamily } from '../packets/stream-kind.ts'
 import { countSectionPackets, uint16 } from '../packets/table-section.ts'
 
 /** Stream types at which hls.js stops reading the table or reports an error. */
@@ -25,7 +24,7 @@ export interface VideoStream {
 
 export interface AudioStream {
   pid: number
-  codec: AudioCodec
+  codec: StreamCodec
   /** As in the table; ADTS_STREAM_TYPE if only the frames identify it. */
   streamType: number
   descriptors: Uint8Array
@@ -98,7 +97,7 @@ export function formOf(served: ServedStreams): 'verbatim' | 'fmp4' {
   return video?.codec !== 'hevc' && hasKnownAudio && others.length === 0 ? 'verbatim' : 'fmp4'
 }
 
-function isVerbatimAudio(codec: AudioCodec): boolean {
+function isVerbatimAudio(codec: StreamCodec): boolean {
   return codec === 'aac' || codec === 'mp3'
 }
 
@@ -123,7 +122,7 @@ export function followStreams(
 function followAudio(
   { pid, codec, language }: AudioStream,
   streams: AudioStream[],
-  isAsGood: (codec: AudioCodec) => boolean,
+  isAsGood: (codec: StreamCodec) => boolean,
 ): AudioStream | undefined {
   const same = streams.filter((stream) => stream.codec === codec)
   return (
@@ -165,31 +164,21 @@ function isFirst(stream: AudioStream, chosen: AudioStream[], known: KnownAudioTr
 function listAudioTracks(
   map: ProgramMap,
   known: KnownAudioTracks,
-  assumed: readonly AudioCodec[],
+  assumed: readonly StreamCodec[],
 ): AudioStream[] {
   return map.streams.flatMap((stream) => {
     const { pid, descriptors } = stream
     // FFmpeg lists AAC in m2ts as private; generated tables identify it.
-    const family = isUnnamed(stream) ? 'aac' : audioFamily(stream)
+    const listed = isUnnamed(stream) ? 'aac' : listedAudio(stream)
     const streamType = isUnnamed(stream) ? ADTS_STREAM_TYPE : stream.streamType
-    if (family === undefined) return []
-    const possible = CODECS_OF[family]
+    if (listed === undefined) return []
+    const possible = codecsOf(listed)
     const isSure = possible.length === 1 && !isUnnamed(stream)
     const codec = known.get(pid)?.codec ?? possible.find((each) => isSure || assumed.includes(each))
     if (codec === undefined) return []
     const language = streamLanguage(stream)
     return [{ pid, codec, streamType, descriptors, ...(language && { language }), audio: 0 }]
   })
-}
-
-const CODECS_OF: Record<AudioFamily, AudioCodec[]> = {
-  aac: ['aac'],
-  latm: ['latm', 'aac_latm'],
-  'mpeg-audio': ['mp3', 'mp2'],
-  dolby: ['ac3', 'eac3'],
-  dts: ['dts'],
-  opus: ['opus'],
-  lpcm: ['lpcm'],
 }
 
 function otherName(map: ProgramMap, wanted: 'video' | 'audio'): string | undefined {

@@ -8,7 +8,7 @@ import { ALL, SMALL_CHUNK_BYTES, walkPackets } from '../packets/packet-walk.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
 import type { StreamEntry } from '../packets/program-table.ts'
 import type { KnownAudioTracks, Program } from './served-program.ts'
-import { isUnnamed, audioFamily } from '../packets/stream-kind.ts'
+import { isUnnamed, listedAudio } from '../packets/stream-kind.ts'
 
 /** How far into a file the first frame of a stream may be. */
 const SEARCH_BYTES = 32 * 1024 * 1024
@@ -22,9 +22,9 @@ const MAX_STREAMS = 32
  */
 export function openAudioTracks({ map }: Program): StreamEntry[] {
   const streams = map.streams.filter(
-    (stream) => isUnnamed(stream) || audioFamily(stream) !== undefined,
+    (stream) => isUnnamed(stream) || listedAudio(stream) !== undefined,
   )
-  const isSure = streams.length === 1 && streams.every((stream) => audioFamily(stream) === 'aac')
+  const isSure = streams.length === 1 && streams.every((stream) => listedAudio(stream) === 'aac')
   return isSure ? [] : streams
 }
 

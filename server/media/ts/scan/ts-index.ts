@@ -22,7 +22,7 @@ import type { ServedStreams } from './served-program.ts'
 import { describeFlaws } from './scan-limitations.ts'
 import { withByteLimits } from './segment-costs.ts'
 import { layTimeline } from './timeline.ts'
-import { verbatimTrack } from '../packets/audio-track.ts'
+import { verbatimTrack } from '../packets/audio-config.ts'
 import type { TsForm, TsResume, TsSection, TsSource } from '../ts-source.ts'
 
 /** An index in progress: the result of the probe, and the scans. */

@@ -1,5 +1,5 @@
 // Divides a segment's audio into transcoder jobs of bounded length, and silence. Pure.
-import type { AudioFormat } from '../../../media/media-index.ts'
+import type { AudioFormat } from '../../../media/codec/audio-codecs.ts'
 import { FRAME_SAMPLES, MAX_JOB_BYTES } from '../../../decode/audio/audio-job.ts'
 import type { AudioJob, AudioOutput, AudioPackets } from '../../../decode/audio/audio-job.ts'
 import { frameBeforeBoundary, LEAD_IN_SECONDS } from './audio-plan.ts'
