@@ -9,12 +9,13 @@ import { VIDEO_FORMATS } from '../codec/video-codecs.ts'
 import type { Growth, MediaIndex, Track } from '../media-index.ts'
 import { ReadWindow } from '../../storage/recordings/read-window.ts'
 import { describeGrowth } from '../timeline/growth.ts'
+import { tableOf } from '../timeline/split-points.ts'
 import { withSegmentLimits } from '../timeline/segment-limits.ts'
 import { WINDOW_BYTES } from './flv-limits.ts'
 import { findKeyFrame, VIDEO_TIMESCALE } from './flv-segment.ts'
 import type { FlvSection, FlvConfig, FlvSource, VideoConfigRecord } from './flv-source.ts'
 import { readFrameSize } from './video-config.ts'
-import { isStartOpen } from './scan-section.ts'
+import { isOpen } from './scan-section.ts'
 import { resumeScan, startScan } from './scan-state.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
@@ -36,12 +37,11 @@ export async function readFlvIndex(
   const resume = await scanTags(window, scan)
   checkPlayable(scan)
   const source = createSource(scan, sizeBytes, resume)
-  const splitPoints = {
-    timescale: VIDEO_TIMESCALE,
-    startTicks: Float64Array.from(scan.splitPoints.startMs),
-    endTicks: Math.max(scan.state.endMs, scan.state.lastSplitPointMs + 1),
-    flags: Uint8Array.from(scan.splitPoints.flags),
-  }
+  const { startMs: startTicks, flags } = scan.splitPoints
+  const splitPoints = tableOf(
+    { startTicks, flags },
+    { timescale: VIDEO_TIMESCALE, endTicks: scan.state.endMs },
+  )
   await findSizes(file, source, splitPoints)
   const { flaws, counts } = scan.state
   const index: MediaIndex = {
@@ -136,6 +136,6 @@ function describeTracks({ sections, configs }: FlvSource): Track[] {
 function growthOf({ offsets, resume }: FlvSource, flags: Uint8Array): Growth {
   const [from = 0, to = from] = offsets
   const count = resume.lengths.splitPoints
-  const isOpen = isStartOpen(flags[count - 1], resume)
-  return describeGrowth(isOpen ? count - 1 : count, { from, to })
+  const stable = isOpen(flags[count - 1], resume) ? count - 1 : count
+  return describeGrowth(stable, { from, to })
 }

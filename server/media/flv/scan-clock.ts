@@ -1,6 +1,6 @@
 // Maps timestamps to the session: they continue, wrap, or jump.
-import { UnplayableError } from '../../base/errors.ts'
-import { MAX_BACK_SECONDS, MAX_SECTIONS, timelineRules } from '../timeline/timeline-rules.ts'
+import { checkSections } from '../timeline/split-points.ts'
+import { MAX_BACK_SECONDS, timelineRules } from '../timeline/timeline-rules.ts'
 import { AUDIO_TOLERANCE_MS } from './flv-limits.ts'
 import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
@@ -53,13 +53,7 @@ export function setClock(
   const track = scan.state[kind]
   const list = kind === 'video' ? scan.videoClock : scan.audioClock
   if (list.length > 0 && track.shiftMs === shiftMs) return
-  if (list.length >= 2 * MAX_SECTIONS) {
-    throw new UnplayableError({
-      code: 'limit-exceeded',
-      limit: 'discontinuities',
-      max: MAX_SECTIONS,
-    })
-  }
+  checkSections(list.length / 2)
   track.shiftMs = shiftMs
   list.push(position, shiftMs)
 }

@@ -1,7 +1,12 @@
 // Opens and closes the sections of an FLV recording, and adds split points.
-import { UnplayableError } from '../../base/errors.ts'
-import { SPLIT_DISCONTINUITY, SPLIT_FORCED, SPLIT_KEY_FRAME } from '../media-index.ts'
-import { MAX_SECTIONS, MAX_SPLIT_POINTS, RULES } from '../timeline/timeline-rules.ts'
+import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../media-index.ts'
+import {
+  checkSections,
+  checkSplitPoints,
+  isStartOpen,
+  moveLastStart,
+} from '../timeline/split-points.ts'
+import { RULES } from '../timeline/timeline-rules.ts'
 import { MAX_PAUSE_AT_HEADER_MS } from './flv-limits.ts'
 import { NO_FRAME } from './flv-source.ts'
 import { flvRules, placeFrame, placeAudio, setClock } from './scan-clock.ts'
@@ -18,12 +23,7 @@ export interface SplitPoint {
 }
 
 export function addSplitPoint({ state, splitPoints }: Scan, splitPoint: SplitPoint): void {
-  if (splitPoints.offsets.length >= MAX_SPLIT_POINTS)
-    throw new UnplayableError({
-      code: 'limit-exceeded',
-      limit: 'split-points',
-      max: MAX_SPLIT_POINTS,
-    })
+  checkSplitPoints(splitPoints.offsets.length)
   splitPoints.offsets.push(splitPoint.position)
   splitPoints.startMs.push(splitPoint.startMs)
   splitPoints.flags.push(splitPoint.flags)
@@ -34,17 +34,12 @@ export function addSplitPoint({ state, splitPoints }: Scan, splitPoint: SplitPoi
   if ((splitPoint.flags & SPLIT_KEY_FRAME) !== 0) state.lastKeySplitPointMs = splitPoint.startMs
 }
 
-/**
- * Whether frames that are shown before the frame of the last split point, which has these flags,
- * may follow it: leading frames of an open GOP do, up to the first frame that is shown after the
- * key frame.
- */
-export function isStartOpen(
+/** Whether the split point with these flags is open at its start, if it is the last one. */
+export function isOpen(
   flags: number | undefined,
   { latestFrameMs, lastKeySplitPointMs }: ScanState,
 ): boolean {
-  if (flags === SPLIT_FORCED) return true
-  return ((flags ?? 0) & SPLIT_KEY_FRAME) !== 0 && latestFrameMs <= lastKeySplitPointMs
+  return isStartOpen(flags, latestFrameMs, lastKeySplitPointMs)
 }
 
 /** A split point starts with the frame that is shown first, which may be a later one. */
@@ -52,12 +47,11 @@ export function moveStartBack({ state, splitPoints }: Scan, startMs: number): vo
   const { startMs: starts, leadMs, flags } = splitPoints
   const last = starts.length - 1
   const lead = leadMs[last] ?? NO_FRAME
-  const isFrame = isStartOpen(flags[last], state) && lead !== NO_FRAME
+  const isFrame = isOpen(flags[last], state) && lead !== NO_FRAME
   if (!isFrame || startMs >= state.lastSplitPointMs) return
-  const moved = Math.max(startMs, (starts[last - 1] ?? -1) + 1)
+  const moved = moveLastStart(starts, startMs)
   // The decode time of its first frame stays.
   leadMs[last] = lead + moved - state.lastSplitPointMs
-  starts[last] = moved
   state.lastSplitPointMs = moved
 }
 
@@ -79,13 +73,7 @@ export function closeSection(scan: Scan, position: number, begin: 'key frame' | 
  */
 export function openSection(scan: Scan): Mark[] {
   const { state, sections } = scan
-  if (sections.length >= MAX_SECTIONS) {
-    throw new UnplayableError({
-      code: 'limit-exceeded',
-      limit: 'discontinuities',
-      max: MAX_SECTIONS,
-    })
-  }
+  checkSections(sections.length)
   const marks = withoutFarAudio(state.pending)
   const frame = marks.find(({ kind }) => kind === 'frame')
   const audio = marks.find(({ kind }) => kind === 'audio')

@@ -4,6 +4,7 @@ import type { SetsScan } from '../codec/sets-scan.ts'
 import type { Limitation } from '../../base/problem.ts'
 import { MAX_LIMITATIONS } from '../media-index.ts'
 import type { SplitPointTable } from '../media-index.ts'
+import { firstOf } from '../timeline/split-points.ts'
 import { NO_FRAME } from './flv-source.ts'
 import type { FlvSection, FlvConfig, FlvSource } from './flv-source.ts'
 import type { ScanState, TrackState } from './scan-progress.ts'
@@ -110,24 +111,23 @@ export function keepState({ state, ...lists }: Scan): ScanState {
 export function resumeScan(source: FlvSource, splitPoints: SplitPointTable): Scan {
   const state = structuredClone(source.resume)
   const { lengths } = state
-  const first = (list: Iterable<number>, count: number) => Array.from(list).slice(0, count)
-  const startMs = first(splitPoints.startTicks, lengths.splitPoints)
-  const leadMs = first(source.leadMs, lengths.splitPoints)
+  const startMs = firstOf(splitPoints.startTicks, lengths.splitPoints)
+  const leadMs = firstOf(source.leadMs, lengths.splitPoints)
   restoreLast(state, startMs, leadMs)
   return {
     state,
     splitPoints: {
-      offsets: first(source.offsets, lengths.splitPoints),
+      offsets: firstOf(source.offsets, lengths.splitPoints),
       startMs,
-      flags: first(splitPoints.flags, lengths.splitPoints),
+      flags: firstOf(splitPoints.flags, lengths.splitPoints),
       leadMs,
-      audioEnds: first(source.audioEnds, lengths.splitPoints),
-      sampleCounts: first(source.sampleCounts, lengths.splitPoints),
+      audioEnds: firstOf(source.audioEnds, lengths.splitPoints),
+      sampleCounts: firstOf(source.sampleCounts, lengths.splitPoints),
     },
     sections: source.sections.slice(0, lengths.sections).map((section) => ({ ...section })),
     configs: source.configs.slice(0, lengths.configs),
-    videoClock: first(source.videoClock, lengths.videoClock),
-    audioClock: first(source.audioClock, lengths.audioClock),
+    videoClock: firstOf(source.videoClock, lengths.videoClock),
+    audioClock: firstOf(source.audioClock, lengths.audioClock),
     sets: resumeSetsScan(source.sets, {
       inForce: state.setsInForce.sets,
       count: lengths.splitPoints,

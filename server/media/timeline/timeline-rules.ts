@@ -11,11 +11,7 @@ const MAX_STEP_SECONDS = 1
 /** Duration of a frame whose successor is unknown. */
 export const DEFAULT_FRAME_SECONDS = 1 / 25
 
-/** Bounds of one recording: each is far beyond what recorders write in days. */
-export const MAX_SPLIT_POINTS = 1_000_000
-/** Sections between two discontinuities. */
-export const MAX_SECTIONS = 10_000
-/** A year. */
+/** A year: far beyond what recorders write. */
 export const MAX_SESSION_SECONDS = 366 * 24 * 3600
 
 const COMMON = {

@@ -1,8 +1,8 @@
 // Converts the result of a scan to an index, and an index back to a scan state.
 import { finishSets, resumeSetsScan } from '../../codec/sets-scan.ts'
-import { SPLIT_FORCED } from '../../media-index.ts'
 import type { Growth, MediaIndex } from '../../media-index.ts'
 import { describeGrowth } from '../../timeline/growth.ts'
+import { firstOf, isStartOpen, tableOf } from '../../timeline/split-points.ts'
 import { withSegmentLimits } from '../../timeline/segment-limits.ts'
 import type { Limitation } from '../../../base/problem.ts'
 import { applyGroup } from './apply-group.ts'
@@ -12,7 +12,6 @@ import type { SkippedBytes } from '../fragments/fragment-walk.ts'
 import type { EndedGroup, FragmentGrouper } from './fragment-grouper.ts'
 import { type ScanState, createScanState } from './scan-state.ts'
 import { sessionEnd } from './section.ts'
-import { isStartOpen } from './split-group.ts'
 
 /** Result of a scan. */
 export interface ScanEnd {
@@ -64,12 +63,7 @@ export function assembleIndex(sizeBytes: number, end: ScanEnd): MediaIndex {
   })
   const index: MediaIndex = {
     tracks: served.flatMap((track) => state.tracks[track] ?? []),
-    splitPoints: {
-      timescale: state.timescale,
-      startTicks: Float64Array.from(splitPoints.startTicks),
-      endTicks: Math.max(endTicks, (splitPoints.startTicks.at(-1) ?? 0) + 1),
-      flags: Uint8Array.from(splitPoints.flags),
-    },
+    splitPoints: tableOf(splitPoints, { timescale: state.timescale, endTicks }),
     ...(limitations && { limitations }),
     growth: growthOf(source, stableSplitPoints),
     source,
@@ -112,19 +106,18 @@ export function restoreState({ splitPoints, tracks }: MediaIndex, source: Fmp4So
     ...createScanState({ tracks: announced, keys, init: first }, moovSamples),
     inits: [...inits],
     splitPoints: {
-      offsets: [...source.offsets.subarray(0, splitPointCount)],
-      samplesBefore: [...source.samplesBefore.subarray(0, splitPointCount)],
-      sampleCounts: [...source.sampleCounts.subarray(0, splitPointCount)],
-      startTicks: [...splitPoints.startTicks.subarray(0, splitPointCount)],
-      flags: [...splitPoints.flags.subarray(0, splitPointCount)],
+      offsets: firstOf(source.offsets, splitPointCount),
+      samplesBefore: firstOf(source.samplesBefore, splitPointCount),
+      sampleCounts: firstOf(source.sampleCounts, splitPointCount),
+      startTicks: firstOf(splitPoints.startTicks, splitPointCount),
+      flags: firstOf(splitPoints.flags, splitPointCount),
       // Absent if no fragment needs them.
-      decodeTicks: announced.map((_, track) => [
-        ...(source.decodeTicks?.[track]?.subarray(0, splitPointCount) ??
-          new Float64Array(splitPointCount)),
-      ]),
+      decodeTicks: announced.map((_, track) =>
+        firstOf(source.decodeTicks?.[track] ?? new Float64Array(splitPointCount), splitPointCount),
+      ),
     },
-    splitGroupStarts: [...source.splitGroupStarts.subarray(0, splitGroupCount)],
-    splitGroupEnds: [...source.splitGroupEnds.subarray(0, splitGroupCount)],
+    splitGroupStarts: firstOf(source.splitGroupStarts, splitGroupCount),
+    splitGroupEnds: firstOf(source.splitGroupEnds, splitGroupCount),
     sections,
     pendingSection: resume.pendingSection,
     lastSplitPointSeconds: resume.lastSplitPointSeconds,
@@ -148,17 +141,15 @@ function countStable(
   const beginsGroup = splitPoints.samplesBefore[splitPointCount] === 0
   const known = beginsGroup && isWholeAtStart(last) ? splitPointCount + 1 : splitPointCount
   // Frames that are shown before it may still follow.
-  const isOpen = splitPoints.flags[known - 1] === SPLIT_FORCED || isLastOpen(state, known)
+  const isLast = known === splitPoints.flags.length
+  const latest = isLast ? state.latestFrameSeconds : Infinity
+  const isOpen = isStartOpen(splitPoints.flags[known - 1], latest, state.lastKeySeconds)
   const fixed = isOpen ? known - 1 : known
   const open = sections.find(({ isSettled }) => !isSettled)
   if (open === undefined) return fixed
   // The start of an unsettled section is final, its later split points are not. The first section
   // waits for its earliest time.
   return Math.min(fixed, open.firstSplitPoint === 0 ? 0 : open.firstSplitPoint + 1)
-}
-
-function isLastOpen(state: ScanState, known: number): boolean {
-  return known === state.splitPoints.flags.length && isStartOpen(state)
 }
 
 /**

@@ -1,10 +1,7 @@
 // Sections of a recording, each with its own clock. A section is opened at a discontinuity, and
 // settled when its earliest time is known and so its position on the session timeline.
-import {
-  MAX_SECTIONS,
-  MAX_SESSION_SECONDS,
-  MAX_SPLIT_POINTS,
-} from '../../timeline/timeline-rules.ts'
+import { checkSections, checkSplitPoints, moveLastStart } from '../../timeline/split-points.ts'
+import { MAX_SESSION_SECONDS } from '../../timeline/timeline-rules.ts'
 import type { Fmp4Init, Fmp4Section, TrackProgress } from '../fmp4-source.ts'
 import { UnplayableError } from '../../../base/errors.ts'
 import {
@@ -27,13 +24,7 @@ const LONGEST_SETTLE_SECONDS = 10
 /** Opens a section at a group. */
 export function openSection(state: ScanState, group: Group): Fmp4Section {
   const last = state.sections.at(-1)
-  if (state.sections.length >= MAX_SECTIONS) {
-    throw new UnplayableError({
-      code: 'limit-exceeded',
-      limit: 'discontinuities',
-      max: MAX_SECTIONS,
-    })
-  }
+  checkSections(state.sections.length)
   const trackCount = state.tracks.length
   const section: Fmp4Section = {
     firstSplitPoint: state.splitPoints.offsets.length,
@@ -140,12 +131,7 @@ export function addSplitPoint(state: ScanState, group: Group, splitPoint: NewSpl
   const section = state.sections.at(-1)
   const timescale = state.inits[group.init]?.tracks[splitPoint.track]?.timescale
   if (section === undefined || timescale === undefined) return
-  if (splitPoints.offsets.length >= MAX_SPLIT_POINTS)
-    throw new UnplayableError({
-      code: 'limit-exceeded',
-      limit: 'split-points',
-      max: MAX_SPLIT_POINTS,
-    })
+  checkSplitPoints(splitPoints.offsets.length)
   splitPoints.offsets.push(group.start)
   splitPoints.samplesBefore.push(splitPoint.samplesBefore)
   splitPoints.flags.push(splitPoint.flags)
@@ -160,8 +146,6 @@ export function addSplitPoint(state: ScanState, group: Group, splitPoint: NewSpl
 
 /** Moves the last split point back to a frame that is shown before the frame it starts with. */
 export function moveSplitPointBack(state: ScanState, section: Fmp4Section, ticks: number): void {
-  const { startTicks } = state.splitPoints
-  const last = startTicks.length - 1
   const untimed = section.untimedSplitPoints.at(-1)
   if (untimed !== undefined) {
     untimed.ticks = Math.min(untimed.ticks, ticks)
@@ -174,8 +158,7 @@ export function moveSplitPointBack(state: ScanState, section: Fmp4Section, ticks
     timescale,
     state.timescale,
   )
-  const earliest = (startTicks[last - 1] ?? -1) + 1
-  startTicks[last] = Math.max(earliest, Math.min(startTicks[last] ?? 0, session))
+  moveLastStart(state.splitPoints.startTicks, session)
 }
 
 /**

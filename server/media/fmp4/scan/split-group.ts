@@ -1,6 +1,7 @@
 // Finds the split points in a group of fragments: key frames, forced splits, and audio without
 // video.
-import { SPLIT_FORCED, SPLIT_KEY_FRAME } from '../../media-index.ts'
+import { SPLIT_KEY_FRAME } from '../../media-index.ts'
+import { isStartOpen } from '../../timeline/split-points.ts'
 import { type FrameDistances, timelineRules } from '../../timeline/timeline-rules.ts'
 import type { Fmp4Init, Fmp4Section } from '../fmp4-source.ts'
 import {
@@ -68,25 +69,16 @@ export function splitVideo(state: ScanState, group: Group, target: SplitTarget):
     const flags = at < target.skip ? 0 : videoSplitFlags(isKey, distancesOf(state, seconds))
     if (flags !== 0)
       addSplitPoint(state, group, { samplesBefore: at, ticks, track: target.track, flags })
-    else if (at >= target.skip && isStartOpen(state))
+    else if (at >= target.skip && isLastOpen(state))
       moveSplitPointBack(state, target.section, ticks)
     if (flags === SPLIT_KEY_FRAME) state.lastKeySeconds = seconds
     state.latestFrameSeconds = Math.max(state.latestFrameSeconds, seconds)
   })
 }
 
-/**
- * Whether frames that are shown before the frame of the last split point may follow it: leading
- * frames of an open GOP do, up to the first frame that is shown after the key frame.
- */
-export function isStartOpen({
-  splitPoints,
-  latestFrameSeconds,
-  lastKeySeconds,
-}: Pick<ScanState, 'splitPoints' | 'latestFrameSeconds' | 'lastKeySeconds'>): boolean {
-  const flags = splitPoints.flags.at(-1) ?? 0
-  if (flags === SPLIT_FORCED) return true
-  return (flags & SPLIT_KEY_FRAME) !== 0 && latestFrameSeconds <= lastKeySeconds
+/** Whether the start of the last split point may move. */
+function isLastOpen(state: ScanState): boolean {
+  return isStartOpen(state.splitPoints.flags.at(-1), state.latestFrameSeconds, state.lastKeySeconds)
 }
 
 function distancesOf(state: ScanState, seconds: number): FrameDistances {

@@ -1,22 +1,12 @@
 // Finds the split points of a Matroska file, block by block. Every decision depends only on earlier
 // bytes, so that a growing file gets the same split points as a complete one.
-import { UnplayableError } from '../../../base/errors.ts'
-import {
-  SPLIT_DISCONTINUITY,
-  SPLIT_KEY_FRAME,
-  SPLIT_FORCED,
-  type MediaIndex,
-} from '../../media-index.ts'
+import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, type MediaIndex } from '../../media-index.ts'
 import { CueList } from './cue-list.ts'
 import { SplitPointList } from './split-point-list.ts'
 import { EBML_HEADER, INFO, TRACKS } from '../elements/element-ids.ts'
 import type { WalkVisitor, WalkedBlock } from '../elements/walk-visitor.ts'
-import {
-  MAX_SECTIONS,
-  MAX_SESSION_SECONDS,
-  RULES,
-  timelineRules,
-} from '../../timeline/timeline-rules.ts'
+import { checkSections, isStartOpen } from '../../timeline/split-points.ts'
+import { MAX_SESSION_SECONDS, RULES, timelineRules } from '../../timeline/timeline-rules.ts'
 import {
   CLOCK_RATE,
   type MatroskaSource,
@@ -131,13 +121,7 @@ export class Scan implements WalkVisitor {
 
   #openSection(block: WalkedBlock, frames: 'key' | 'any'): Section {
     const { memory, sections, splitPoints } = this
-    if (sections.length >= MAX_SECTIONS) {
-      throw new UnplayableError({
-        code: 'limit-exceeded',
-        limit: 'discontinuities',
-        max: MAX_SECTIONS,
-      })
-    }
+    checkSections(sections.length)
     const startTicks = sections.length === 0 ? 0 : this.endTicks()
     if (sections.length > 0) this.#settle()
     const section: Section = {
@@ -233,19 +217,11 @@ export class Scan implements WalkVisitor {
     const joinsLast = isFirst || (!splitPoints.hasFrame() && flags === 0)
     if (block.isKey && joinsLast) splitPoints.addFlags(SPLIT_KEY_FRAME)
     else if (flags !== 0) this.#openSplitPoint(block, ticks, flags)
-    else if (!block.isKey && this.#isStartOpen())
+    else if (
+      !block.isKey &&
+      isStartOpen(splitPoints.lastFlags, run.maxFrameTicks, run.lastKeyTicks)
+    )
       splitPoints.moveStartBack(ticks - shiftOf(run, section))
-  }
-
-  /**
-   * Whether frames that are shown before the frame of the last split point may follow it: leading
-   * frames of an open GOP do, up to the first frame that is shown after the key frame.
-   */
-  #isStartOpen(): boolean {
-    const { lastFlags } = this.splitPoints
-    const { maxFrameTicks, lastKeyTicks } = this.memory.run
-    const leads = (lastFlags & SPLIT_KEY_FRAME) !== 0 && maxFrameTicks <= lastKeyTicks
-    return leads || (lastFlags & SPLIT_FORCED) !== 0
   }
 
   /** Ticks since the start of the last split point. */

@@ -1,9 +1,8 @@
 // The split points that a scan has found so far, as growing arrays.
 import type { SplitPointTable } from '../../media-index.ts'
 import type { WalkedBlock } from '../elements/walk-visitor.ts'
-import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
+import { checkSplitPoints, moveLastStart, tableOf } from '../../timeline/split-points.ts'
 import { CLOCK_RATE, type SplitPointLocations } from '../matroska-source.ts'
-import { UnplayableError } from '../../../base/errors.ts'
 
 /**
  * The arrays of SplitPointLocations, and start times (on the session timeline, in ticks of
@@ -64,12 +63,7 @@ export class SplitPointList {
     block: WalkedBlock,
     { startTicks, flags, sampleCount }: { startTicks: number; flags: number; sampleCount: number },
   ): void {
-    if (this.length >= MAX_SPLIT_POINTS)
-      throw new UnplayableError({
-        code: 'limit-exceeded',
-        limit: 'split-points',
-        max: MAX_SPLIT_POINTS,
-      })
+    checkSplitPoints(this.length)
     this.startTicks.push(Math.max(startTicks, this.lastStartTicks + 1))
     this.flags.push(flags)
     this.#offsets.push(block.position)
@@ -111,9 +105,7 @@ export class SplitPointList {
 
   /** Moves the start of the last split point back, but not to the previous one. */
   moveStartBack(ticks: number): void {
-    const last = this.length - 1
-    const before = (this.startTicks[last - 1] ?? -1) + 1
-    this.startTicks[last] = Math.max(before, Math.min(this.lastStartTicks, ticks))
+    moveLastStart(this.startTicks, ticks)
   }
 
   locations(): SplitPointLocations {
@@ -128,11 +120,6 @@ export class SplitPointList {
   }
 
   table(endTicks: number): SplitPointTable {
-    return {
-      timescale: CLOCK_RATE,
-      startTicks: Float64Array.from(this.startTicks),
-      endTicks: Math.max(endTicks, this.lastStartTicks + 1),
-      flags: Uint8Array.from(this.flags),
-    }
+    return tableOf(this, { timescale: CLOCK_RATE, endTicks })
   }
 }

@@ -1,7 +1,8 @@
 // Locates each split point in an audio track, and adds split points where there is no video.
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { CursorRecorder } from '../sample-tables/cursor-recorder.ts'
-import { MAX_SPLIT_POINTS, RULES } from '../../timeline/timeline-rules.ts'
+import { MAX_SPLIT_POINTS } from '../../timeline/split-points.ts'
+import { RULES } from '../../timeline/timeline-rules.ts'
 import type { CursorTable } from '../mp4-source.ts'
 import type { SampleSurvey } from '../sample-tables/sample-map.ts'
 import { type TimeExtent, TimeWalk } from '../sample-tables/time-walk.ts'

@@ -1,7 +1,6 @@
 // Collects the positions of a walk in the typed arrays of an index.
-import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
+import { checkSplitPoints } from '../../timeline/split-points.ts'
 import type { CursorTable } from '../mp4-source.ts'
-import { UnplayableError } from '../../../base/errors.ts'
 import type { TimeWalk } from './time-walk.ts'
 
 /** Bounds the number of split points. */
@@ -29,13 +28,7 @@ export class CursorRecorder {
    */
   record(sync?: number): void {
     const { sample, decodeTicks, durations, offsets } = this.#walk
-    if (this.length >= MAX_SPLIT_POINTS) {
-      throw new UnplayableError({
-        code: 'limit-exceeded',
-        limit: 'split-points',
-        max: MAX_SPLIT_POINTS,
-      })
-    }
+    checkSplitPoints(this.length)
     this.#samples.push(sample)
     this.#decodeTicks.push(decodeTicks)
     this.#durationRuns.push(durations.run)

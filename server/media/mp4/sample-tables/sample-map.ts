@@ -1,7 +1,7 @@
 // Builds a track's sample map: checks its tables against each other and the file, and precomputes
 // sums for random access.
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
-import { MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
+import { MAX_SPLIT_POINTS } from '../../timeline/split-points.ts'
 import type { SampleMap } from '../mp4-source.ts'
 import { MAX_COMPOSITION_SECONDS, MAX_UNREADABLE_RANGES } from '../mp4-limits.ts'
 import { UnplayableError } from '../../../base/errors.ts'

@@ -4,7 +4,7 @@ import { describeGrowth } from '../../timeline/growth.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
 import { readPesPayload } from '../packets/read-pes.ts'
 import type { Scan, ScanRun } from './scan.ts'
-import { isStartOpen } from './scan-section.ts'
+import { isLastOpen } from './scan-section.ts'
 import type { ScanSection, ScanState } from './scan-state.ts'
 import type { TsForm } from '../ts-source.ts'
 import { audioTicks } from '../packets/audio-frame.ts'
@@ -32,7 +32,7 @@ export function measureGrowth(
  */
 function countStableSplitPoints(state: ScanState): number {
   const { splitPoints, sections } = state
-  const isOpen = state.splitCarryIsOpen || isStartOpen(state)
+  const isOpen = state.splitCarryIsOpen || isLastOpen(state)
   const known = splitPoints.offsets.length - (isOpen ? 1 : 0)
   const section = sections.at(-1)
   if (section?.promise !== 'waiting') return known

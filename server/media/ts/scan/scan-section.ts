@@ -3,8 +3,13 @@ import { UnplayableError } from '../../../base/errors.ts'
 import { splitNals, START_CODE } from '../../codec/nal-unit.ts'
 import { missingSets, replaceSets, setOrder } from '../../codec/parameter-sets.ts'
 import { takeFrameSets } from '../../codec/sets-scan.ts'
-import { SPLIT_FORCED, SPLIT_KEY_FRAME } from '../../media-index.ts'
-import { MAX_SECTIONS, MAX_SPLIT_POINTS } from '../../timeline/timeline-rules.ts'
+import { SPLIT_FORCED } from '../../media-index.ts'
+import {
+  checkSections,
+  checkSplitPoints,
+  isStartOpen,
+  moveLastStart,
+} from '../../timeline/split-points.ts'
 import { isVerbatim, noteFlaw } from './scan-state.ts'
 import type { Entry, ScanSection, ScanState } from './scan-state.ts'
 import { tsRules } from './ts-rules.ts'
@@ -17,13 +22,7 @@ const MAX_HOLES = 20_000
 export function startSection(state: ScanState, entry: Entry): void {
   const { gate, sections } = state
   const before = sections.at(-1)
-  if (sections.length >= MAX_SECTIONS) {
-    throw new UnplayableError({
-      code: 'limit-exceeded',
-      limit: 'discontinuities',
-      max: MAX_SECTIONS,
-    })
-  }
+  checkSections(sections.length)
   if (gate?.sawFrame && before !== undefined) {
     addHole(state, gate.from, entry.position)
     noteFlaw(state, { code: 'frames-undecodable', offsetBytes: gate.from })
@@ -104,12 +103,7 @@ function goesOn(state: ScanState, before: ScanSection, entry: Entry): boolean {
 /** Adds a split point at the entry. */
 export function addSplitPoint(state: ScanState, entry: Entry): void {
   const { splitPoints } = state
-  if (splitPoints.offsets.length >= MAX_SPLIT_POINTS)
-    throw new UnplayableError({
-      code: 'limit-exceeded',
-      limit: 'split-points',
-      max: MAX_SPLIT_POINTS,
-    })
+  checkSplitPoints(splitPoints.offsets.length)
   const section = state.sections.at(-1)
   if (section !== undefined && section.firstSplitPoint < splitPoints.offsets.length)
     section.earliestIsFixed = true
@@ -135,26 +129,17 @@ export function noteSets(state: ScanState, { sets: own }: Entry, first: number):
   takeFrameSets(state.sets, { codec: video.codec, recorded: [], own }, splitPoint)
 }
 
-/**
- * Whether frames that are shown before the frame of the last split point may follow it: leading
- * frames of an open GOP do, up to the first frame that is shown after the key frame.
- */
-export function isStartOpen({ splitPoints, sections, lastMainSplitPointPts }: ScanState): boolean {
-  const flags = splitPoints.flags.at(-1) ?? 0
-  if (flags === SPLIT_FORCED) return true
+/** Whether the start of the last split point may move. */
+export function isLastOpen({ splitPoints, sections, lastMainSplitPointPts }: ScanState): boolean {
   const latest = sections.at(-1)?.latestFramePts ?? Infinity
-  return (flags & SPLIT_KEY_FRAME) !== 0 && latest <= lastMainSplitPointPts
+  return isStartOpen(splitPoints.flags.at(-1), latest, lastMainSplitPointPts)
 }
 
 /** A split point starts with the frame that is shown first, which may be a later one. */
 export function moveStartBack(state: ScanState, { pts, dts }: Entry): void {
-  const { splitPoints } = state
-  const last = splitPoints.pts.length - 1
   // A frame that is shown before it is decoded has a wrong stamp.
-  if (pts >= state.lastSplitPointPts || pts < dts || !isStartOpen(state)) return
-  const earliest = (splitPoints.pts[last - 1] ?? -Infinity) + 1
-  splitPoints.pts[last] = Math.max(pts, earliest)
-  state.lastSplitPointPts = splitPoints.pts[last]
+  if (pts >= state.lastSplitPointPts || pts < dts || !isLastOpen(state)) return
+  state.lastSplitPointPts = moveLastStart(state.splitPoints.pts, pts, -Infinity)
 }
 
 /** Position of the last split point; -1 before the first. */

@@ -1,5 +1,6 @@
 // Stores a scan as small plain values, to continue it when the recording grows.
 import type { SplitPointTable } from '../../media-index.ts'
+import { firstOf } from '../../timeline/split-points.ts'
 import { PID_COUNT } from '../packets/packet.ts'
 import { UNKNOWN_COUNTER } from '../packets/packet-walk.ts'
 import type { PesStart } from '../packets/pes.ts'
@@ -90,7 +91,7 @@ function restoreSplitPoints(
   { state, splitPointCount, shifts }: StoredScan,
   { offsets, carryBytes, counters, splitPoints }: StoredSplitPoints,
 ): ScanState['splitPoints'] {
-  const pts = Array.from(splitPoints.startTicks.subarray(0, splitPointCount))
+  const pts = firstOf(splitPoints.startTicks, splitPointCount)
   state.sections.forEach(({ firstSplitPoint }, i) => {
     const end = state.sections[i + 1]?.firstSplitPoint ?? splitPointCount
     // This may not be the original time of the first split point; the scan has it elsewhere.
@@ -100,10 +101,10 @@ function restoreSplitPoints(
   // Bytes after the stored position may have moved the last one.
   if (pts.length > 0) pts[pts.length - 1] = state.lastSplitPointPts
   return {
-    offsets: Array.from(offsets.subarray(0, splitPointCount)),
+    offsets: firstOf(offsets, splitPointCount),
     pts,
-    carryBytes: Array.from(carryBytes.subarray(0, splitPointCount)),
-    counters: Array.from(counters.subarray(0, splitPointCount)),
-    flags: Array.from(splitPoints.flags.subarray(0, splitPointCount)),
+    carryBytes: firstOf(carryBytes, splitPointCount),
+    counters: firstOf(counters, splitPointCount),
+    flags: firstOf(splitPoints.flags, splitPointCount),
   }
 }

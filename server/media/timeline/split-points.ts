@@ -1,0 +1,68 @@
+// What all scanners do with the split points and sections that they have found so far: they bound
+// them, continue stored ones, and move the start of the last one.
+import { UnplayableError } from '../../base/errors.ts'
+import { SPLIT_FORCED, SPLIT_KEY_FRAME } from '../media-index.ts'
+import type { SplitPointTable } from '../media-index.ts'
+
+/** Bounds of one recording: each is far beyond what recorders write in days. */
+export const MAX_SPLIT_POINTS = 1_000_000
+/** Sections between two discontinuities. */
+export const MAX_SECTIONS = 10_000
+
+/** Throws UnplayableError if a list of this length cannot have another split point. */
+export function checkSplitPoints(count: number): void {
+  if (count >= MAX_SPLIT_POINTS) {
+    const limit = { limit: 'split-points', max: MAX_SPLIT_POINTS } as const
+    throw new UnplayableError({ code: 'limit-exceeded', ...limit })
+  }
+}
+
+/** Throws UnplayableError if a list of this length cannot have another section. */
+export function checkSections(count: number): void {
+  if (count >= MAX_SECTIONS) {
+    const limit = { limit: 'discontinuities', max: MAX_SECTIONS } as const
+    throw new UnplayableError({ code: 'limit-exceeded', ...limit })
+  }
+}
+
+type Stored = Float64Array | Int32Array | Uint32Array | Uint8Array
+
+/** The first entries of a stored list, for a scan that continues it. */
+export function firstOf(list: Stored, count: number): number[] {
+  return Array.from(list.subarray(0, count))
+}
+
+/**
+ * Whether frames that are shown before the frame of the last split point, which has these flags,
+ * may follow it: leading frames of an open GOP do, up to the first frame that is shown after the
+ * key frame. `latest` is the time of the frame that is shown last, `key` that of the key frame.
+ */
+export function isStartOpen(flags: number | undefined, latest: number, key: number): boolean {
+  if (flags === undefined) return false
+  return (flags & SPLIT_FORCED) !== 0 || ((flags & SPLIT_KEY_FRAME) !== 0 && latest <= key)
+}
+
+/**
+ * Moves the start of the last split point back, because it starts with the frame that is shown
+ * first, but not to the split point before it, or to `before` if it is the only one. Returns it.
+ */
+export function moveLastStart(starts: number[], ticks: number, before = -1): number {
+  const last = starts.length - 1
+  const earliest = (starts[last - 1] ?? before) + 1
+  const moved = Math.max(earliest, Math.min(starts[last] ?? 0, ticks))
+  starts[last] = moved
+  return moved
+}
+
+/** The table of an index, which ends after its last split point. */
+export function tableOf(
+  { startTicks, flags }: { startTicks: readonly number[]; flags: readonly number[] },
+  { timescale, endTicks }: { timescale: number; endTicks: number },
+): SplitPointTable {
+  return {
+    timescale,
+    startTicks: Float64Array.from(startTicks),
+    endTicks: Math.max(endTicks, (startTicks.at(-1) ?? 0) + 1),
+    flags: Uint8Array.from(flags),
+  }
+}
