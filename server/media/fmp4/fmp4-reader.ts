@@ -16,7 +16,7 @@ import type { Mp4Description } from '../mp4/mp4-source.ts'
 import { growIndex, indexFragments } from './scan/fmp4-index.ts'
 import { prefixAt, readFragmentRuns, sectionOf } from './fmp4-segment.ts'
 import type { Fmp4Source } from './fmp4-source.ts'
-import { hasFragments } from './fragments/has-fragments.ts'
+import { hasFragments } from './fragments/fragment-walk.ts'
 
 /** A reader for any MP4, which detects whether the samples are in fragments. */
 export function createFragmentedMp4Reader(): MediaReader {

@@ -10,6 +10,7 @@ import {
   MAX_SPLIT_POINTS,
   checkSections,
   checkSplitPoints,
+  describeGrowth,
   firstOf,
   isStartOpen,
   moveLastStart,
@@ -71,4 +72,16 @@ it('a table ends after its last split point', () => {
 
 it('a scan continues with the first entries of a stored list', () => {
   expect(firstOf(Float64Array.of(1, 2, 3), 2)).toEqual([1, 2])
+})
+
+it('a recording is identified by at most 64 KiB of its first segment, if that is final', () => {
+  const rangeOf = (stableSplitPoints: number, from: number, to: number) => {
+    const { stableRange, ...rest } = describeGrowth(stableSplitPoints, { from, to })
+    expect(rest).toEqual({ stableSplitPoints })
+    return [stableRange.offset, stableRange.length]
+  }
+  expect(rangeOf(1, 100, 300)).toEqual([0, 0])
+  expect(rangeOf(2, 100, 300)).toEqual([100, 200])
+  expect(rangeOf(9, 1, 65_536)).toEqual([1, 65_535])
+  expect(rangeOf(9, 1, 99_999)).toEqual([1, 65_536])
 })

@@ -1,13 +1,14 @@
 // What all scanners do with the split points and sections that they have found so far: they bound
-// them, continue stored ones, and move the start of the last one.
+// them, continue stored ones, move the start of the last one, and state what stays as it is.
 import { UnplayableError } from '../../base/errors.ts'
 import { SPLIT_FORCED, SPLIT_KEY_FRAME } from '../media-index.ts'
-import type { SplitPointTable } from '../media-index.ts'
+import type { Growth, SplitPointTable } from '../media-index.ts'
 
 /** Bounds of one recording: each is far beyond what recorders write in days. */
 export const MAX_SPLIT_POINTS = 1_000_000
 /** Sections between two discontinuities. */
 export const MAX_SECTIONS = 10_000
+const MAX_STABLE_BYTES = 64 * 1024
 
 /** Throws UnplayableError if a list of this length cannot have another split point. */
 export function checkSplitPoints(count: number): void {
@@ -65,4 +66,17 @@ export function tableOf(
     endTicks: Math.max(endTicks, (startTicks.at(-1) ?? 0) + 1),
     flags: Uint8Array.from(flags),
   }
+}
+
+/**
+ * What of an index stays as it is while the recording grows. `from`, `to`: bytes of the first
+ * segment, which identify the recording.
+ */
+export function describeGrowth(
+  stableSplitPoints: number,
+  { from, to }: { from: number; to: number },
+): Growth {
+  if (stableSplitPoints < 2) return { stableSplitPoints, stableRange: { offset: 0, length: 0 } }
+  const length = Math.min(to - from, MAX_STABLE_BYTES)
+  return { stableSplitPoints, stableRange: { offset: from, length } }
 }

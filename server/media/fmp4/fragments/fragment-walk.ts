@@ -5,6 +5,8 @@ import { readExactly } from '../../../storage/recordings/read-exactly.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { MAX_LIMITATIONS } from '../../media-index.ts'
 import { type Box, parseBox } from '../../mp4/boxes/box.ts'
+import type { FileWindow } from '../../mp4/boxes/file-window.ts'
+import type { Movie } from '../../mp4/index/movie.ts'
 import { ReadWindow } from '../../../storage/recordings/read-window.ts'
 import {
   MAX_UNVERIFIED_BYTES,
@@ -228,4 +230,23 @@ function isPrintable(type: number): boolean {
     if ((code < 0x20 || code > 0x7e) && code !== 0xa9) return false
   }
   return true
+}
+
+/** More samples than this are not just the first seconds of a fragmented recording. */
+const MAX_FIRST_SAMPLES = 2 ** 16
+
+/**
+ * Whether the samples are or will be in fragments: if the movie lists few itself, the first
+ * fragment may not be written yet.
+ */
+export async function hasFragments({ file, signal }: FileWindow, movie: Movie): Promise<boolean> {
+  if (movie.fragmentDefaults === undefined) return false
+  const samples = movie.tracks.reduce((sum, { tables }) => sum + tables.sampleCount, 0)
+  if (samples <= MAX_FIRST_SAMPLES) return true
+  const walk = new FragmentWalk(file, { from: movie.box.end, to: file.stat.sizeBytes, signal })
+  for (let item = walk.next(); item !== undefined; item = walk.next()) {
+    if (item === 'more') await walk.load()
+    else if (item.kind === 'moof') return true
+  }
+  return false
 }

@@ -1,8 +1,7 @@
 // Converts the result of a scan to an index, and an index back to a scan state.
 import { finishSets, resumeSetsScan } from '../../codec/sets-scan.ts'
 import type { Growth, MediaIndex } from '../../media-index.ts'
-import { describeGrowth } from '../../timeline/growth.ts'
-import { firstOf, isStartOpen, tableOf } from '../../timeline/split-points.ts'
+import { describeGrowth, firstOf, isStartOpen, tableOf } from '../../timeline/split-points.ts'
 import { withSegmentLimits } from '../../timeline/segment-limits.ts'
 import type { Limitation } from '../../../base/problem.ts'
 import { applyGroup } from './apply-group.ts'

@@ -2,7 +2,7 @@
 import { readAhead } from '../../../storage/recordings/read-ahead.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { durationSeconds, type Growth, type MediaIndex } from '../../media-index.ts'
-import { describeGrowth } from '../../timeline/growth.ts'
+import { describeGrowth } from '../../timeline/split-points.ts'
 import { withSegmentLimits } from '../../timeline/segment-limits.ts'
 import { TRACKS } from '../elements/element-ids.ts'
 import { ElementWalk } from '../elements/element-walk.ts'

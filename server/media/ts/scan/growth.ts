@@ -1,6 +1,6 @@
 // What of a scan stays as it is when the recording grows, and where the audio of each section ends.
 import type { Growth } from '../../media-index.ts'
-import { describeGrowth } from '../../timeline/growth.ts'
+import { describeGrowth } from '../../timeline/split-points.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
 import { readPesPayload } from '../packets/read-pes.ts'
 import type { Scan, ScanRun } from './scan.ts'

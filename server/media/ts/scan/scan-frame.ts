@@ -15,7 +15,6 @@ import {
 } from '../packets/frame-start.ts'
 import type { FrameKind } from '../packets/frame-start.ts'
 import { isWrong, noteJump, takeJump, whyWait } from './scan-jump.ts'
-import { countsAsKey } from './scan-key.ts'
 import {
   addSplitPoint,
   moveStartBack,
@@ -24,7 +23,7 @@ import {
   widenSection,
 } from './scan-section.ts'
 import type { Entry, ScanSection, ScanState } from './scan-state.ts'
-import { tsRules } from './ts-rules.ts'
+import { countsAsKey, tsRules } from './ts-rules.ts'
 import type { VideoStream } from './served-program.ts'
 
 /** Processes a packet of the served video. */

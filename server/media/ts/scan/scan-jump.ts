@@ -1,11 +1,10 @@
 // Jumps of video timestamps: distinguishes them from a single wrong one, and begins a section.
 import type { FrameKind } from '../packets/frame-start.ts'
 import { unwrapStamp } from '../packets/pes.ts'
-import { countsAsKey } from './scan-key.ts'
 import { lastSplitPointPosition, noteSets, startSection } from './scan-section.ts'
 import { createGate, noteGap } from './scan-state.ts'
 import type { Entry, Jump, ScanState } from './scan-state.ts'
-import { tsRules } from './ts-rules.ts'
+import { countsAsKey, tsRules } from './ts-rules.ts'
 
 const { follows, followsSoon, isNear, videoFollows } = tsRules
 
