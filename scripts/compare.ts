@@ -1,7 +1,15 @@
 // `npm run compare -- REF`: the responses of another commit and of this one, byte for byte, over
 // all fixtures: a guard of refactorings. Exits with 1 if any differs.
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -103,6 +111,8 @@ if (reference === undefined || positionals.length > 1) {
 /** Returns the number of differences. */
 async function compare(commit: string): Promise<number> {
   const folder = mkdtempSync(path.join(tmpdir(), 'aftercast-compare-'))
+  // Decoders run as another user.
+  chmodSync(folder, 0o755)
   const checkout = path.join(folder, 'checkout')
   const library = await createTempLibrary('compare')
   try {
@@ -132,7 +142,8 @@ function prepareCheckout(checkout: string, commit: string): void {
     readFileSync(path.join(root, lock), 'utf8'),
   )
   if (other === current) {
-    symlinkSync(path.join(THIS_CHECKOUT, 'node_modules'), path.join(checkout, 'node_modules'))
+    const packages = realpathSync(path.join(THIS_CHECKOUT, 'node_modules'))
+    symlinkSync(packages, path.join(checkout, 'node_modules'))
   }
   for (const root of [checkout, THIS_CHECKOUT]) {
     const prepare = `import('./scripts/prepare.mjs').then(async (to) => {
