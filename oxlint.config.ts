@@ -58,7 +58,7 @@ const serverRows: Record<string, string> = {
   'media/ts/scan': `${container} media/ts/packets media/ts/ts-source.ts`,
   'media/ts/segment': `${container} media/ts/packets media/ts/ts-source.ts`,
   'media/ts': `${container} media/ts/packets media/ts/scan media/ts/segment`,
-  'media/recorded': `${known} storage/recordings`,
+  'media/recorded': `${known} base/admission storage/recordings`,
   media:
     `${known} base/config storage/recordings media/mp4 media/fmp4 media/matroska media/flv ` +
     'media/ts media/codec/audio-codecs.ts',
@@ -74,7 +74,8 @@ const serverRows: Record<string, string> = {
     'base/{errors.ts,config,admission} storage/{artifacts,recordings} media media/codec ' +
     'media/index decode/audio stream/{delivery,hls/fmp4,hls/playlist}',
   'stream/hls/session':
-    `${known} base/config storage/{artifacts,recordings} library/{catalog,catalog/names} media ` +
+    `${known} base/{config,admission} storage/{artifacts,recordings} ` +
+    'library/{catalog,catalog/names} media ' +
     'media/index media/recorded stream/{delivery,hls/fmp4,hls/playlist,hls/segment}',
   'library/metadata': 'base/{errors.ts,admission} storage/recordings library/catalog/names',
   'decode/thumbnails':

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Gate } from '../base/admission/gate.ts'
-import { createAdmission } from '../base/admission/limits.ts'
+import { createAdmission, MIN_PLAYLIST_BYTES } from '../base/admission/limits.ts'
 import type { Admission } from '../base/admission/limits.ts'
 import type { SharedArtifacts } from '../storage/artifacts/shared-artifacts.ts'
 import { createCatalog } from '../library/catalog/store/sqlite-catalog.ts'
@@ -32,6 +32,7 @@ import { ContainerChapters } from '../library/metadata/container-chapters.ts'
 import { Sidecars } from '../library/metadata/sidecars.ts'
 import type { SidecarsOptions } from '../library/metadata/sidecars.ts'
 import { createMediaReaders } from '../media/readers.ts'
+import type { PlaylistRequest } from '../media/recorded/recorded-lists.ts'
 import { withRecordedPlaylists } from '../media/recorded/recorded-storage.ts'
 import type { RecordedStorage } from '../media/recorded/recorded-storage.ts'
 import { createAudioTranscoder } from '../decode/audio/audio-transcoder.ts'
@@ -40,7 +41,7 @@ import { FolderThread } from '../storage/recordings/folder/folder-thread.ts'
 import { isSettled } from '../storage/recordings/settled.ts'
 import { formatLocation, locationName } from '../storage/recordings/storage-location.ts'
 import type { StorageLocation } from '../storage/recordings/storage-location.ts'
-import type { LibraryStorage, Storage } from '../storage/recordings/storage.ts'
+import type { LibraryStorage } from '../storage/recordings/storage.ts'
 
 /** Catalog file in the data folder. */
 export const CATALOG_FILE = 'catalog.sqlite'
@@ -60,7 +61,7 @@ export interface Library {
   name: string
   /** Folder or URL of the recordings. */
   location: string
-  storage: Storage
+  storage: RecordedStorage
   /** See `LibraryStorage`. */
   hasContent: LibraryStorage['hasContent']
   /** Interval of full rescans; default as in `ScannerOptions`. */
@@ -117,15 +118,14 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
   const folderThread = new FolderThread()
   const files = await createStorage(location, { onSkipped: logSkipped(logger), folderThread })
   const thread = new IndexThread(location)
-  const storage = withRecordedPlaylists(files, {
-    read: async (path, known) => thread.readPlaylist(path, known),
-  })
+  const admission = createAdmission()
+  const read = createPlaylistReader(thread, admission.playlistBytes, signal)
+  const storage = withRecordedPlaylists(files, { read })
   // First: it reports an unusable data folder with the system's reason.
   const settings = await readHlsSettings(config, { mode, logger })
   const database = openCatalogFile(config, mode)
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
-  const admission = createAdmission()
   const gate = admission.index
   const sources = { mode, awaitIndex, storage, thread, gate, artifacts, onWriteError }
   const indexes = createIndexStore(config, sources)
@@ -172,6 +172,15 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
       database.close()
     },
   }
+}
+
+function createPlaylistReader(thread: IndexThread, gate: Gate, signal: AbortSignal) {
+  return async ({ path, known, sizeBytes }: PlaylistRequest) =>
+    gate.run(
+      async () => thread.readPlaylist(path, known),
+      signal,
+      Math.max(sizeBytes, MIN_PLAYLIST_BYTES),
+    )
 }
 
 function describeLocation(location: StorageLocation, storage: LibraryStorage) {

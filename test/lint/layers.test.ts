@@ -84,7 +84,7 @@ const serverRows = `
   media/ts/scan             ${container} media/ts/packets ${tsSource}
   media/ts/segment          ${container} media/ts/packets ${tsSource}
   media/ts                  ${container} media/ts/packets media/ts/scan media/ts/segment
-  media/recorded            base/{errors,problem} storage/recordings
+  media/recorded            base/{errors,problem,admission} storage/recordings
   media                     base/{errors,problem,config} storage/recordings media/flv ${readers}
   media/index               base/{errors,problem,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/codec media/recorded
   decode/child              base/{errors,admission}
@@ -93,7 +93,7 @@ const serverRows = `
   stream/hls/fmp4           base/errors media/media-index media/codec
   stream/hls/playlist       base/errors media/media-index media/readers media/codec stream/delivery
   stream/hls/segment        base/{errors,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/codec media/index decode/audio stream/{delivery,hls/fmp4,hls/playlist}
-  stream/hls/session        base/{errors,problem,config} storage/{artifacts,recordings} library/{catalog,catalog/names} media/media-index media/readers media/index media/recorded stream/{delivery,hls/fmp4,hls/playlist,hls/segment}
+  stream/hls/session        base/{errors,problem,config,admission} storage/{artifacts,recordings} library/{catalog,catalog/names} media/media-index media/readers media/index media/recorded stream/{delivery,hls/fmp4,hls/playlist,hls/segment}
   library/metadata          base/{errors,admission} storage/recordings library/catalog/names
   decode/thumbnails         base/{errors,config,admission} storage/artifacts media/media-index decode/child
   decode/storyboards        base/{errors,admission} storage/artifacts media/media-index decode/thumbnails

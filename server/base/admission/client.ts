@@ -11,6 +11,8 @@ interface Work {
   client: () => string
   /** Called with each client that joins the work later. */
   onJoin: Set<(client: string) => void>
+  /** The shared work that started this. */
+  outer?: Work | undefined
 }
 
 const works = new AsyncLocalStorage<Work>()
@@ -27,7 +29,7 @@ export function currentClient(): string {
 /** Runs work of this client that others may join: each of them calls `join`. */
 export function runShared<Value>(work: () => Value): { result: Value; join: () => void } {
   const client = currentClient()
-  const shared: Work = { client: () => client, onJoin: new Set() }
+  const shared: Work = { client: () => client, onJoin: new Set(), outer: works.getStore() }
   const join = (): void => {
     const joining = currentClient()
     for (const listener of shared.onJoin) listener(joining)
@@ -35,11 +37,16 @@ export function runShared<Value>(work: () => Value): { result: Value; join: () =
   return { result: works.run(shared, work), join }
 }
 
-/** Calls the listener with each client that joins the current work, until the signal aborts. */
+/**
+ * Calls the listener with each client that joins the current work, or work that contains it, until
+ * the signal aborts.
+ */
 export function watchJoins(listener: (client: string) => void, signal: AbortSignal): void {
-  const { onJoin } = works.getStore() ?? {}
-  onJoin?.add(listener)
-  signal.addEventListener('abort', () => onJoin?.delete(listener), { once: true })
+  for (let work = works.getStore(); work !== undefined; work = work.outer) {
+    const { onJoin } = work
+    onJoin.add(listener)
+    signal.addEventListener('abort', () => onJoin.delete(listener), { once: true })
+  }
 }
 
 /**

@@ -75,8 +75,8 @@ export class Gate {
   }
 
   /** Runs work while it is admitted. @throws as `enter`, and what the work throws */
-  async run<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
-    const release = await this.enter(signal)
+  async run<Value>(work: () => Promise<Value>, signal: AbortSignal, cost = 1): Promise<Value> {
+    const release = await this.enter(signal, cost)
     try {
       return await work()
     } finally {

@@ -81,6 +81,16 @@ const INDEX: GateBounds = {
   busyMessage: 'too many recordings are being indexed; try again soon',
 }
 
+/** Smaller playlists count as this: they may name a larger one. */
+export const MIN_PLAYLIST_BYTES = 512 * 1024
+
+/** Playlists of recorders in the index thread. Parsed and resolved, a byte takes about thirty. */
+const PLAYLIST_BYTES: GateBounds = {
+  limit: 4 * MIB,
+  waiting: 512,
+  busyMessage: 'too many playlists are being read; try again soon',
+}
+
 /** Segments whose audio is transcoded. Their packets are in memory, of each at most 64 MiB. */
 const TRANSCODES: GateBounds = {
   limit: 3,
@@ -98,6 +108,7 @@ export interface Admission {
   thumbnails: Gate
   storyboards: Gate
   index: Gate
+  playlistBytes: Gate
   transcodes: Gate
 }
 
@@ -111,6 +122,7 @@ export function createAdmission(): Admission {
     thumbnails: new Gate(THUMBNAILS),
     storyboards: new Gate(STORYBOARDS),
     index: new Gate(INDEX),
+    playlistBytes: new Gate(PLAYLIST_BYTES),
     transcodes: new Gate(TRANSCODES),
   }
 }

@@ -239,7 +239,7 @@ describe('withRecordedPlaylists', () => {
     return withRecordedPlaylists(storage, {
       now: () => clockMs,
       maxCachedBytes,
-      read: async (path, known) => {
+      read: async ({ path, known }) => {
         const list = await folders.read(path, known)
         reads.push(list === 'unchanged' ? 'unchanged' : path)
         return list

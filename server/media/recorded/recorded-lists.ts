@@ -1,6 +1,7 @@
 // The runs of recorders' playlists, cached: read again if a playlist changes, checked again after a
 // while.
 import { LRUCache } from 'lru-cache'
+import { runShared } from '../../base/admission/client.ts'
 import { AppError } from '../../base/errors.ts'
 import { tableBytes } from '../../storage/recordings/range-list.ts'
 import type { FileStat, Storage } from '../../storage/recordings/storage.ts'
@@ -20,9 +21,19 @@ export interface RecordedFile {
 /** How old the check of a playlist's files may be. The playlist itself is always compared. */
 export type CheckAge = 'any' | 'recent'
 
+export interface PlaylistRequest {
+  path: string
+  sizeBytes: number
+  /** The version of a list that the caller has. */
+  known: string | undefined
+}
+
 export interface RecordedListOptions {
-  /** Reads a playlist off the event loop, as `RecordedFolders.read`; by default on this thread. */
-  read?: (path: string, known: string | undefined) => Promise<RecordedList | 'unchanged'>
+  /**
+   * Reads a playlist of this size off the event loop, as `RecordedFolders.read`; by default on this
+   * thread.
+   */
+  read?: (request: PlaylistRequest) => Promise<RecordedList | 'unchanged'>
   /** Milliseconds of a monotonic clock. */
   now?: () => number
   /** Limit of the cached lists. */
@@ -45,11 +56,17 @@ interface CachedList {
   files: readonly RecordedFile[]
 }
 
+interface Flight {
+  stat: FileStat
+  found: Promise<CachedList>
+  join: () => void
+}
+
 export class RecordedLists {
   readonly #storage: Storage
   readonly #options: Required<RecordedListOptions>
   readonly #cache: LRUCache<string, CachedList>
-  readonly #inFlight = new Map<string, { stat: FileStat; found: Promise<CachedList> }>()
+  readonly #inFlight = new Map<string, Flight>()
 
   constructor(storage: Storage, options: RecordedListOptions) {
     this.#storage = storage
@@ -75,11 +92,15 @@ export class RecordedLists {
       if (isRecent || age === 'any') return cached
     }
     const flight = this.#inFlight.get(playlist)
-    if (flight !== undefined && flight.stat.version === stat.version) return flight.found
-    const found = this.#load(playlist, stat).finally(() => {
+    if (flight !== undefined && flight.stat.version === stat.version) {
+      flight.join()
+      return flight.found
+    }
+    const { result, join } = runShared(async () => this.#load(playlist, stat))
+    const found = result.finally(() => {
       if (this.#inFlight.get(playlist)?.found === found) this.#inFlight.delete(playlist)
     })
-    this.#inFlight.set(playlist, { stat, found })
+    this.#inFlight.set(playlist, { stat, found, join })
     return found
   }
 
@@ -92,7 +113,8 @@ export class RecordedLists {
     const readMs = now()
     const known = this.#cache.get(playlist)
     try {
-      const list = await read(playlist, known?.list.version)
+      const { sizeBytes } = stat
+      const list = await read({ path: playlist, sizeBytes, known: known?.list.version })
       const content = list === 'unchanged' ? known : filesOf(playlist, list)
       if (content === undefined) throw new AppError('failed', 'the playlist was not read')
       const loaded = { ...content, stat, readMs }
@@ -122,5 +144,5 @@ function memoryBytes({ list: { runs } }: CachedList): number {
 
 function readFrom(storage: Storage): Required<RecordedListOptions>['read'] {
   const folders = new RecordedFolders(storage)
-  return async (path, known) => folders.read(path, known)
+  return async ({ path, known }) => folders.read(path, known)
 }

@@ -1,7 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { soon } from '../../../../test/support/patience.ts'
+import { runForClient } from '../../../base/admission/client.ts'
+import { Gate } from '../../../base/admission/gate.ts'
+import { RecordedFolders } from '../../../media/recorded/read-recorded-folder.ts'
 import { withRecordedPlaylists } from '../../../media/recorded/recorded-storage.ts'
 import type { RecordedStorage } from '../../../media/recorded/recorded-storage.ts'
 import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
@@ -86,4 +90,39 @@ test('does not list the folder of a playlist again', async () => {
   expect(listed).toEqual(['night'])
   writeFileSync(join(root, 'night/live.m3u8'), '#EXTM3U\n#EXTINF:6,\npart2.ts\n')
   expect(names(await folders.listNow('night'))).toEqual(['0'])
+})
+
+test('lets a client that joins a listing not wait for the playlists of the other', async () => {
+  const started: string[] = []
+  const turn = new Gate({ limit: 1, waiting: 9, busyMessage: 'busy' })
+  const files = createFolderStorage(root)
+  const recorded = new RecordedFolders(files)
+  const { signal } = new AbortController()
+  folders = new PartFolders(
+    withRecordedPlaylists(files, {
+      read: async ({ path, known }) =>
+        turn.run(async () => {
+          started.push(path)
+          return recorded.read(path, known)
+        }, signal),
+    }),
+  )
+  const list = async (client: string, folder: string) =>
+    runForClient(
+      () => client,
+      async () => folders.list(folder),
+    )
+  const release = await turn.enter(signal)
+  const lists: Promise<unknown>[] = []
+  for (const folder of ['1', '2', '3']) {
+    mkdirSync(join(root, folder))
+    writeFileSync(join(root, folder, 'a.ts'), 'x')
+    writeFileSync(join(root, folder, 'list.m3u8'), '#EXTM3U\n#EXTINF:1,\na.ts\n')
+    lists.push(list('a', folder))
+    await vi.waitFor(() => expect(turn.figures.waiting).toBe(lists.length), soon)
+  }
+  lists.push(list('b', '3'))
+  release()
+  await Promise.all(lists)
+  expect(started).toEqual(['1/list.m3u8', '3/list.m3u8', '2/list.m3u8'])
 })

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { joinPath } from '../../../storage/recordings/library-path.ts'
 import { findPlaylist, readSessionFolder } from '../../../library/catalog/names/session-folder.ts'
+import { runShared } from '../../../base/admission/client.ts'
 import { AppError, UnplayableError } from '../../../base/errors.ts'
 import type { RecordedStorage } from '../../../media/recorded/recorded-storage.ts'
 import type { FileStat } from '../../../storage/recordings/storage.ts'
@@ -32,6 +33,11 @@ type Contents =
 
 type PartStorage = Omit<RecordedStorage, 'withRanges'>
 
+interface Flight {
+  parts: Promise<readonly PartFile[]>
+  join: () => void
+}
+
 interface Listing {
   contents: Contents
   listedMs: number
@@ -44,7 +50,7 @@ export class PartFolders {
     maxSize: MAX_CACHED_PARTS,
     sizeCalculation: ({ contents: { parts } }) => parts.length + 1,
   })
-  readonly #inFlight = new Map<string, Promise<readonly PartFile[]>>()
+  readonly #inFlight = new Map<string, Flight>()
 
   /** @param now milliseconds of a monotonic clock */
   constructor(storage: PartStorage, now = () => performance.now()) {
@@ -63,16 +69,19 @@ export class PartFolders {
     if (cached !== undefined && isRecent(cached.listedMs, this.#now())) {
       return cached.contents.parts
     }
-    return this.#inFlight.get(folder) ?? this.listNow(folder)
+    const flight = this.#inFlight.get(folder)
+    flight?.join()
+    return flight?.parts ?? this.listNow(folder)
   }
 
   /** As `list`, but never from the cache: for callers that were notified of a change. */
   async listNow(folder: string): Promise<readonly PartFile[]> {
-    const listing = this.#refresh(folder).finally(() => {
-      if (this.#inFlight.get(folder) === listing) this.#inFlight.delete(folder)
+    const { result, join } = runShared(async () => this.#refresh(folder))
+    const parts = result.finally(() => {
+      if (this.#inFlight.get(folder)?.parts === parts) this.#inFlight.delete(folder)
     })
-    this.#inFlight.set(folder, listing)
-    return listing
+    this.#inFlight.set(folder, { parts, join })
+    return parts
   }
 
   async #refresh(folder: string): Promise<readonly PartFile[]> {

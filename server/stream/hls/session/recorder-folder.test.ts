@@ -119,7 +119,7 @@ async function inspectAndPlay(): Promise<{ calls: Calls; segments: number }> {
   const files = countCalls(createFolderStorage(join(root, 'library')), calls)
   const folders = new RecordedFolders(files)
   const storage = withRecordedPlaylists(files, {
-    read: async (path, known) => folders.read(path, known),
+    read: async ({ path, known }) => folders.read(path, known),
     now: stoppedClock,
   })
   const readers = createMediaReaders()
