@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { runForClient } from '../../../base/admission/client.ts'
 import type { SessionRow } from '../../../library/catalog/catalog.ts'
 import { AppError } from '../../../base/errors.ts'
 import { PageFacts } from './page-facts.ts'
@@ -69,12 +70,40 @@ test('are left out after a second, and are there for the next page', async () =>
   expect(reads).toBe(1)
 })
 
-test('are left out while too many others are read', async () => {
-  const { promise, resolve } = Promise.withResolvers<SessionFacts>()
-  const busy = factsOf(() => promise)
-  const others = Array.from({ length: 16 }, (_, i) => busy.session({ ...row, sessionId: `${i}` }))
-  expect(await busy.session({ ...row, sessionId: 'another' })).toBeUndefined()
-  resolve(facts)
-  expect(new Set(await Promise.all(others))).toEqual(new Set([facts]))
-  expect(await busy.session({ ...row, sessionId: 'another' })).toEqual(facts)
+/** Facts whose reads end one by one, in the order in which they began. */
+function countedFacts() {
+  const ends: (() => void)[] = []
+  const known = factsOf(async () => new Promise((resolve) => ends.push(() => resolve(facts))))
+  const request = async (client: string, sessionId: string) =>
+    runForClient(
+      () => client,
+      async () => known.session({ ...row, sessionId }),
+    )
+  return { ends, request }
+}
+
+test('wait while 16 others are read, for at most a second', async () => {
+  const { ends, request } = countedFacts()
+  const first = Array.from({ length: 16 }, async (_, i) => request('a', `${i}`))
+  const waiting = request('a', 'another')
+  await vi.advanceTimersByTimeAsync(999)
+  expect(reads).toBe(16)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(await waiting).toBeUndefined()
+  for (const end of ends) end()
+  expect(new Set(await Promise.all(first))).toEqual(new Set([undefined]))
+  expect(await request('a', '0')).toEqual(facts)
+})
+
+test('are there for a client although another one requests many', async () => {
+  const { ends, request } = countedFacts()
+  const others = Array.from({ length: 40 }, async (_, i) => request('a', `${i}`))
+  const own = request('b', 'own')
+  await vi.advanceTimersByTimeAsync(0)
+  ends.slice(0, 2).forEach((end) => end())
+  await vi.advanceTimersByTimeAsync(0)
+  ends.slice(2).forEach((end) => end())
+  expect(await own).toEqual(facts)
+  await vi.advanceTimersByTimeAsync(1000)
+  await Promise.all(others)
 })

@@ -37,8 +37,9 @@ const FRESH_MS = 60_000
 const MAX_CHARACTERS = 8 * 1024 * 1024
 /** Memory of facts without text. */
 const ENTRY_CHARACTERS = 500
-/** Further pages are served without facts. */
+/** Further reads wait, as long as their pages do. */
 const MAX_READS = 16
+const MAX_WAITING = 512
 
 export class PageFacts {
   readonly #log: Pick<FastifyBaseLogger, 'warn'>
@@ -47,7 +48,8 @@ export class PageFacts {
 
   constructor(sources: FactSources, log: Pick<FastifyBaseLogger, 'warn'>) {
     const busyMessage = 'too many descriptions are being read'
-    const gate = new Gate({ limit: MAX_READS, waiting: 0, busyMessage })
+    const bounds = { limit: MAX_READS, waiting: MAX_WAITING, waitMs: WAIT_MS }
+    const gate = new Gate({ ...bounds, busyMessage })
     this.#log = log
     this.#sessions = this.#createCache(gate, sources.session)
     this.#streamers = this.#createCache(gate, sources.streamer)
