@@ -14,7 +14,7 @@ import { CATALOG_FILE } from './library.ts'
 const REMEDY = 'name another folder with --data, or rebuild the catalog with --rebuild'
 
 /**
- * Accepts a catalog that lists nothing, and that of the demo library.
+ * Accepts a catalog that lists nothing, and that of the demo library. Changes nothing.
  *
  * @param demo folder of the demo library
  * @throws AppError `usage` if the catalog lists other recordings, or names sessions by another
@@ -27,7 +27,7 @@ export async function refuseOtherCatalog(
 ): Promise<void> {
   const path = join(config.data, CATALOG_FILE)
   if (!existsSync(path)) return
-  const database = openDatabase({ path, mode: 'write', replica: 'follow' })
+  const database = openDatabase({ path, mode: 'examine' })
   const origin = readOrigin(database)
   database.close()
   const refuse = (key: string, problem: string): AppError =>

@@ -13,16 +13,21 @@ export interface CatalogOrigin {
   isEmpty: boolean
 }
 
+type LibraryColumns = Partial<Pick<CatalogOrigin, 'location' | 'layout'>>
+
+/** Also reads a catalog that is not migrated, which has fewer tables and columns. */
 export function readOrigin(database: Database): CatalogOrigin {
-  const library = database.query<object, Pick<CatalogOrigin, 'location' | 'layout'>>(
-    'SELECT location, layout FROM library',
+  const listed = database.query<object, { name: string }>(
+    `SELECT name FROM sqlite_master WHERE type = 'table'`,
   )
-  const exists = database.query<object, { replica: number; recording: number }>(`
-    SELECT EXISTS (SELECT 1 FROM replica) AS replica,
-      EXISTS (SELECT 1 FROM recordings) AS recording`)
-  const { location = null, layout = null } = library.get({}) ?? {}
-  const found = exists.get({})
-  return { location, layout, isReplica: found?.replica === 1, isEmpty: found?.recording !== 1 }
+  const tables = new Set(listed.all({}).map(({ name }) => name))
+  const firstOf = (table: 'library' | 'replica' | 'recordings') =>
+    tables.has(table)
+      ? database.query<object, LibraryColumns>(`SELECT * FROM ${table} LIMIT 1`).get({})
+      : undefined
+  const { location = null, layout = null } = firstOf('library') ?? {}
+  const isReplica = firstOf('replica') !== undefined
+  return { location, layout, isReplica, isEmpty: firstOf('recordings') === undefined }
 }
 
 /** Returns the location before. */

@@ -5,7 +5,7 @@ import type { Database as SqliteDatabase } from 'better-sqlite3'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError, unusableData } from '../../../base/errors.ts'
-import { checkMigrated, migrate } from './migrations.ts'
+import { checkMigrated, checkNotNewer, migrate } from './migrations.ts'
 import { createOutbox, detachReplica } from './replica-tables.ts'
 
 export interface DatabaseOptions {
@@ -16,9 +16,10 @@ export interface DatabaseOptions {
   path: string
   /**
    * One process writes (and migrates), any number of processes read, or `join` the writer for a
-   * small change. These require the file, migrated by the writer.
+   * small change. These require the file, migrated by the writer. `examine` reads a file of any
+   * version up to that of this program, and leaves no other file beside it.
    */
-  mode: 'read' | 'write' | 'join'
+  mode: 'read' | 'write' | 'join' | 'examine'
   /**
    * The role of a writing connection to a replica of a shared database: `scan` adds changes to the
    * outbox, `follow` applies what comes from the database. Default: the catalog is no replica, and
@@ -59,7 +60,10 @@ export function openDatabase({ path, mode, replica }: DatabaseOptions): Database
     sqlite = new Sqlite(path, { readonly, fileMustExist, timeout: BUSY_TIMEOUT_MS })
     sqlite.pragma('foreign_keys = ON')
     sqlite.pragma(`cache_size = -${CACHE_KIB}`)
-    if (mode !== 'write') checkMigrated(sqlite)
+    if (mode === 'examine') {
+      sqlite.pragma('query_only = ON')
+      checkNotNewer(sqlite)
+    } else if (mode !== 'write') checkMigrated(sqlite)
     else {
       sqlite.pragma('journal_mode = WAL')
       sqlite.pragma('synchronous = NORMAL')

@@ -186,11 +186,15 @@ export function migrate(sqlite: SqliteDatabase, upTo = steps.length): void {
   while (runNext.immediate());
 }
 
+/** Throws AppError `failed` if the catalog has a later version than this program. */
+export function checkNotNewer(sqlite: SqliteDatabase): void {
+  if (migratedTo(sqlite) > steps.length) throw madeByNewer()
+}
+
 /** Throws AppError `failed` if the catalog has another version than this program. */
 export function checkMigrated(sqlite: SqliteDatabase): void {
-  const done = migratedTo(sqlite)
-  if (done > steps.length) throw madeByNewer()
-  if (done < steps.length)
+  checkNotNewer(sqlite)
+  if (migratedTo(sqlite) < steps.length)
     throw new AppError(
       'failed',
       'the catalog is not migrated yet: start its server with this release first',
@@ -198,6 +202,8 @@ export function checkMigrated(sqlite: SqliteDatabase): void {
 }
 
 function migratedTo(sqlite: SqliteDatabase): number {
+  const table = sqlite.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'migrations'`).get()
+  if (table === undefined) return 0
   const row = sqlite
     .prepare<[], { number: number | null }>('SELECT max(number) AS number FROM migrations')
     .get()
