@@ -1,6 +1,6 @@
 // Audio that no browser plays, through the program: quality, synchronisation and cost of the
 // transcoded audio.
-import { writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readProcessSeconds } from '../bench/machine.ts'
@@ -8,6 +8,7 @@ import { clarity } from './support/verify/compare-audio.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import { decodeWhole, readAudio } from './support/make/make-audio.ts'
 import type { DecodedAudio } from './support/make/make-audio.ts'
+import { soon } from './support/patience.ts'
 import { readReferencePackets } from './support/verify/reference-packets.ts'
 import type { ReferencePacket } from './support/verify/reference-packets.ts'
 import { startServer } from './support/servers/start-server.ts'
@@ -134,6 +135,39 @@ describe('recordings with audio that no browser plays', () => {
     } finally {
       await again.stop()
       await other.remove()
+    }
+  })
+
+  it('that no node could claim may change: caches store it for a minute', async () => {
+    const artifacts = path.join(library.folder, 'artifacts')
+    // Where the folder of the audio would be.
+    const obstacle = path.join(artifacts, 'audio-1')
+    await mkdir(artifacts)
+    await writeFile(obstacle, '')
+    const node = await startServer({
+      args: [library.recordings, '--data', path.join(library.folder, 'node')],
+      environment: { AFTERCAST_WORKERS: '1', AFTERCAST_ARTIFACTS: artifacts },
+    })
+    try {
+      const session = `${node.url}/api/video/alice/2026-01-31/mp4-h264-mp3`
+      const [segment] = (await fetchPlaylist(`${session}/playlist.m3u8`)).segments
+      if (segment === undefined) throw new Error('nothing is listed')
+      const request = async () => {
+        const response = await fetch(segment.url)
+        const bytes = Buffer.from(await response.arrayBuffer())
+        const [caching, etag] = ['cache-control', 'etag'].map((name) => response.headers.get(name))
+        return { bytes, caching, etag }
+      }
+      const before = await request()
+      expect(before.caching).toBe('public, max-age=60')
+      expect(await request()).toEqual(before)
+      await rm(obstacle)
+      await expect.poll(async () => (await request()).caching, soon).toContain('immutable')
+      const after = await request()
+      expect(after.bytes.equals(before.bytes)).toBe(true)
+      expect(after.etag).not.toBe(before.etag)
+    } finally {
+      await node.stop()
     }
   })
 })

@@ -15,7 +15,7 @@ import { sendBody } from './send-body.ts'
 
 /** A segment, ready to be sent. */
 export interface Segment {
-  /** Identifies its bytes permanently. */
+  /** Identifies its bytes. */
   etag: string
   contentType: string
   body: SegmentBody

@@ -67,7 +67,7 @@ function answerSegment(segment: Segment, sender: SegmentSender, { request, signa
         }),
     },
     type: segment.contentType,
-    cache: 'immutable',
+    cache: segment.body.isProvisional === true ? 'minute' : 'immutable',
     security: 'data',
   }
 }

@@ -45,7 +45,8 @@ export async function createSegment(
     if (parts.length > 0) await nextTurn()
     for (const part of formatMediaSegment(slice, number + 1)) parts.push(part)
   }
-  return segmentBody(parts)
+  const body = segmentBody(parts)
+  return content.isProvisional === true ? { ...body, isProvisional: true } : body
 }
 
 /** Samples of a track in one fragment: minutes. */

@@ -38,12 +38,17 @@ export interface ServedSegment {
   signal?: AbortSignal | undefined
 }
 
+type ServedContent = SegmentContent & {
+  /** Other nodes may send other bytes (`TranscodedRun`). */
+  isProvisional?: boolean
+}
+
 /** As `MediaReader.readSegment`, with the transcoded tracks after the others. */
 export async function readServedSegment(
   { index, reader }: IndexedRecording,
   { file, range, key, tracks, signal }: ServedSegment,
   audioTracks: TranscodedAudio,
-): Promise<SegmentContent> {
+): Promise<ServedContent> {
   const { asRecorded, transcoded } = divideTracks(index, tracks)
   const { from, to } = range
   if (transcoded.length === 0) {
@@ -56,12 +61,15 @@ export async function readServedSegment(
     runs.push(...content.runs)
   }
   const source = { file, index, reader }
+  let isProvisional = false
   for (const { number, track } of transcoded) {
     const request = { source, track, key, number, range: { from, to }, signal }
     const run = await audioTracks.transcode(request)
-    if (run !== undefined) runs.push(run)
+    if (run === undefined) continue
+    isProvisional ||= run.provisional !== undefined
+    runs.push(run)
   }
-  return { kind: 'samples', runs }
+  return { kind: 'samples', runs, isProvisional }
 }
 
 /** The given tracks, or by default the video and the first audio track. */

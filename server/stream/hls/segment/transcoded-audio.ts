@@ -55,6 +55,14 @@ export interface AudioRequest extends AudioPosition {
   signal?: AbortSignal | undefined
 }
 
+export interface TranscodedRun extends SampleRun {
+  /**
+   * Other nodes may send other audio, because none has claimed this one: `unclaimed` (the shared
+   * artifacts are unavailable), `undecoded` (some of it is silence, maybe only on this node).
+   */
+  provisional?: 'unclaimed' | 'undecoded'
+}
+
 /** A segment that is transcoded or waits for it. */
 interface Flight {
   /** Requests that are not abandoned, whose files are open. */
@@ -77,11 +85,11 @@ interface Work {
 /** Cache of transcoded audio. Coalesces equal requests. */
 export class TranscodedAudio {
   readonly #options: TranscodedAudioOptions
-  readonly #cached = new LRUCache<string, SampleRun>({
+  readonly #cached = new LRUCache<string, TranscodedRun>({
     maxSize: MAX_CACHED_BYTES,
     sizeCalculation: (run) => (run.bytes?.length ?? 0) + run.sizes.length * 8 + 1,
   })
-  readonly #shared = new SharedWork<SampleRun>()
+  readonly #shared = new SharedWork<TranscodedRun>()
   readonly #flights = new Map<string, Flight>()
   readonly #failedTries = new LRUCache<string, number>({
     max: MAX_FAILED_SEGMENTS,
@@ -108,13 +116,15 @@ export class TranscodedAudio {
    * @throws AppError `busy` after the time limit (transcoding continues once it has begun), if too
    *   much waits or the transcoder fails, `failed` if the file has changed, and the signal's reason
    */
-  async transcode(request: AudioRequest): Promise<SampleRun | undefined> {
+  async transcode(request: AudioRequest): Promise<TranscodedRun | undefined> {
     const key = `${request.key}/${request.number}`
-    const run = this.#cached.get(key) ?? (await this.#transcodeOnce(key, request))
+    const cached = this.#cached.get(key)
+    const isFinal = cached !== undefined && cached.provisional === undefined
+    const run = isFinal ? cached : await this.#transcodeOnce(key, request)
     return run.sizes.length === 0 ? undefined : run
   }
 
-  async #transcodeOnce(key: string, request: AudioRequest): Promise<SampleRun> {
+  async #transcodeOnce(key: string, request: AudioRequest): Promise<TranscodedRun> {
     const flight = this.#flights.get(key) ?? { requests: new Set() }
     this.#flights.set(key, flight)
     flight.requests.add(request)
@@ -132,9 +142,11 @@ export class TranscodedAudio {
     }
   }
 
-  async #start(key: string, flight: Flight, signal: AbortSignal): Promise<SampleRun> {
+  async #start(key: string, flight: Flight, signal: AbortSignal): Promise<TranscodedRun> {
     const shared = await this.#readShared(key, signal)
     if (shared !== undefined) return shared
+    const provisional = this.#cached.get(key)
+    if (provisional !== undefined) return this.#claim(key, provisional, signal)
     return this.#options.admission.transcodes.run(async () => {
       const [reader] = flight.requests
       if (reader === undefined) throw new AppError('busy', 'the request was abandoned')
@@ -144,14 +156,17 @@ export class TranscodedAudio {
     }, signal)
   }
 
-  async #transcodeAll(work: Work): Promise<SampleRun> {
-    const transcoded = joinFrames(await this.#transcodeChunks(work), work.audio)
-    const run = (await this.#claim(work, transcoded)) ?? transcoded
-    this.#cached.set(work.key, run)
-    return run
+  async #transcodeAll(work: Work): Promise<TranscodedRun> {
+    const run = joinFrames(await this.#transcodeChunks(work), work.audio)
+    if (this.#options.artifacts === undefined) {
+      this.#cached.set(work.key, run)
+      return run
+    }
+    const provisional = work.hasFailed ? 'undecoded' : 'unclaimed'
+    return this.#claim(work.key, { ...run, provisional }, work.signal)
   }
 
-  async #readShared(key: string, signal: AbortSignal): Promise<SampleRun | undefined> {
+  async #readShared(key: string, signal: AbortSignal): Promise<TranscodedRun | undefined> {
     const stored = await this.#options.artifacts?.read(artifactName(key), signal)
     const run = stored && decodeAudio(stored)
     if (run !== undefined) this.#cached.set(key, run)
@@ -159,11 +174,15 @@ export class TranscodedAudio {
   }
 
   /** The audio of the node that has transcoded it first, which may be this one. */
-  async #claim({ key, signal, hasFailed }: Work, run: SampleRun): Promise<SampleRun | undefined> {
-    if (hasFailed) return undefined
-    const name = artifactName(key)
-    const stored = await this.#options.artifacts?.claim(name, () => encodeAudio(run), signal)
-    return stored && decodeAudio(stored)
+  async #claim(key: string, own: TranscodedRun, signal: AbortSignal): Promise<TranscodedRun> {
+    const make = (): Uint8Array => encodeAudio(own)
+    const stored =
+      own.provisional === 'unclaimed'
+        ? await this.#options.artifacts?.claim(artifactName(key), make, signal)
+        : undefined
+    const run = (stored && decodeAudio(stored)) ?? own
+    this.#cached.set(key, run)
+    return run
   }
 
   async #transcodeChunks(work: Work): Promise<AudioFrames[]> {

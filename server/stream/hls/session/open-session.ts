@@ -1,10 +1,13 @@
 // A session as it is now: its playlist, the files that its playlists list, and its key frames.
+import { createHash } from 'node:crypto'
 import { isUrlVersion, segmentIv } from '../../delivery/encryption.ts'
+import type { SegmentBody } from '../../delivery/segment-body.ts'
 import type { Segment } from '../../delivery/segment-sender.ts'
 import type { OpenFile, Storage } from '../../../storage/recordings/storage.ts'
 import { SEGMENT_TYPES } from '../playlist/media-types.ts'
 import { renditionNumber, segmentFileName } from '../playlist/segment-names.ts'
 import type { FileName } from '../playlist/segment-names.ts'
+import { ownBytes } from '../segment/segment-bodies.ts'
 import type { HlsRecording, SegmentAddress } from './hls-recording.ts'
 import { findKeyFrames, listFrames } from './key-frames.ts'
 import type { KeyFrames, PartFrames } from './key-frames.ts'
@@ -177,7 +180,7 @@ async function findSegment(
   const body = await recording.segment(address, file)
   if (body === undefined) return undefined
   const segment: Segment = {
-    etag: `"${urlVersion}-${segmentFileName(address, form, address.rendition)}"`,
+    etag: `"${urlVersion}-${segmentFileName(address, form, address.rendition)}${contentTag(body)}"`,
     contentType: SEGMENT_TYPES[form],
     body,
     file,
@@ -189,4 +192,12 @@ async function findSegment(
     checkUnchanged: async () => recording.checkUnchanged(file),
   }
   return { kind: 'segment', segment }
+}
+
+/** Distinguishes the bytes of a URL that may have others. */
+function contentTag(body: SegmentBody): string {
+  if (body.isProvisional !== true) return ''
+  const hash = createHash('sha256')
+  for (const part of body.parts) hash.update(ownBytes(part))
+  return `-${hash.digest('base64url')}`
 }
