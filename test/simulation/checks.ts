@@ -149,10 +149,9 @@ function findShown(catalog: Catalog, hidden: readonly HiddenName[]): string | un
   return shown && keyOfName(shown)
 }
 
-/** Folders that nothing is in, which only a scan removes. */
+/** Folders that nothing is in. */
 export function findLeftFolder(cluster: Cluster): string | undefined {
-  const followers = cluster.machines.filter(({ hasScanned }) => !hasScanned)
-  const left = followers.find(({ node }) => (node?.countEmptyFolders() ?? 0) > 0)
+  const left = cluster.machines.find(({ node }) => (node?.countEmptyFolders() ?? 0) > 0)
   return left && `${left.name} has folders without recordings`
 }
 

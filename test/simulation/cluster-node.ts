@@ -22,7 +22,7 @@ import { migrateSharedDatabase } from '../../server/cluster/postgres/migrations.
 import { HIDE_LIMITS, openSharedDatabase } from '../../server/cluster/postgres/shared-database.ts'
 import { mergeActivity } from '../../server/cluster/replication/merge-activity.ts'
 import { ClusterNode } from '../../server/cluster/replication/node.ts'
-import type { NodeProblem, Scan } from '../../server/cluster/replication/node.ts'
+import type { Scan } from '../../server/cluster/replication/node.ts'
 import { ROOT } from './memory-files.ts'
 import { copyInMemory, existsInMemory } from './memory-sqlite.ts'
 import type { Mount } from './recordings.ts'
@@ -36,7 +36,6 @@ export interface NodeOptions {
   name: string
   mount: Mount
   skewMs: number
-  onProblem: (problem: NodeProblem) => void
 }
 
 /** A running process of a node. */
@@ -77,7 +76,7 @@ export function startNode(options: NodeOptions): RunningNode {
   return world.as(actor, () => run(options, actor))
 }
 
-function run({ world, name, mount, onProblem }: NodeOptions, actor: Actor): RunningNode {
+function run({ world, name, mount }: NodeOptions, actor: Actor): RunningNode {
   const file = `${ROOT}/${name}/catalog.sqlite`
   if (!existsInMemory(file)) copyInMemory(TEMPLATE, file)
   const following = openDatabase({ path: file, mode: 'write', replica: 'follow' })
@@ -114,10 +113,7 @@ function run({ world, name, mount, onProblem }: NodeOptions, actor: Actor): Runn
     scan: (until) =>
       scan({ database, mount, inspect: async (...job) => serving().inspect(...job) }, until),
     prepare: async () => migrateSharedDatabase(shared),
-    onProblem: (problem) => {
-      world.note(`${name} ${problem.kind}`)
-      onProblem(problem)
-    },
+    onProblem: ({ kind }) => world.note(`${name} ${kind}`),
   })
   const running = Promise.all([
     cluster.run(signal),

@@ -7,7 +7,6 @@ import { sharedHiddenNames } from '../../server/app/cluster/shared-hidden-names.
 import type { HiddenName } from '../../server/library/catalog/store/hidden.ts'
 import type { DailyCount } from '../../server/site/analytics/activity-store.ts'
 import type { SessionReference } from '../../shared/paths.ts'
-import type { NodeProblem } from '../../server/cluster/replication/node.ts'
 import { startNode } from './cluster-node.ts'
 import type { RunningNode } from './cluster-node.ts'
 import type { DatabaseServer } from './database-server.ts'
@@ -35,8 +34,6 @@ export interface Machine {
   skewMs: number
   /** Its mount does not come back when faults end. */
   isUnmounted: boolean
-  /** Its catalog may have folders that its next scan removes. */
-  hasScanned: boolean
   node: RunningNode | undefined
 }
 
@@ -90,7 +87,7 @@ export class Cluster {
 
   addMachine(name: string, skewMs: number): Machine {
     const mount = this.recordings.mount()
-    const state = { isUnmounted: false, hasScanned: false, node: undefined }
+    const state = { isUnmounted: false, node: undefined }
     const machine = { name, mount, skewMs, ...state }
     this.machines.push(machine)
     return machine
@@ -99,10 +96,7 @@ export class Cluster {
   start(machine: Machine): void {
     if (machine.node !== undefined) return
     const { name, mount, skewMs } = machine
-    const onProblem = ({ kind }: NodeProblem): void => {
-      machine.hasScanned ||= kind === 'scan-begins'
-    }
-    machine.node = startNode({ world: this.options.world, name, mount, skewMs, onProblem })
+    machine.node = startNode({ world: this.options.world, name, mount, skewMs })
   }
 
   /** The process ends at once: `closed` as by a signal, `silent` with its machine. */

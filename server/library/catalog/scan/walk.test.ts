@@ -210,3 +210,31 @@ test('the first recording of a date is not listed if it is hidden', async () => 
   expect(catalog.listStreamers()).toEqual([{ name: 's', recording_count: 1 }])
   expect(catalog.listSessions('s')?.map(({ sessionId }) => sessionId)).toEqual(['2'])
 })
+
+const listFolders = () =>
+  database.query<object, { path: string }>('SELECT path FROM folders').all({})
+
+test('keeps no folder whose last recording is gone, and then walks an empty library', async () => {
+  put('alice/2026-01-30/1.ts')
+  put('alice/2026-01-31/2.ts')
+  put('bob/2026-01-31/3.ts')
+  await walkLibrary('', walkOptions(), signal)
+  rmSync(join(root, 'alice/2026-01-30/1.ts'))
+  rmSync(join(root, 'bob'), { recursive: true })
+  await walkLibrary('', walkOptions(), signal)
+  const folders = ['', 'alice', 'alice/2026-01-31'].map((path) => ({ path }))
+  expect(listFolders()).toEqual(folders)
+  rmSync(join(root, 'alice/2026-01-31/2.ts'))
+  await walkLibrary('alice/2026-01-31', walkOptions(), signal)
+  expect(listFolders()).toEqual([])
+  rmSync(join(root, 'alice'), { recursive: true })
+  await walkLibrary('', walkOptions({ mayBeEmpty: false }), signal)
+})
+
+test('walks an empty library of which an older catalog has folders only', async () => {
+  database
+    .query(`INSERT INTO folders (id, parent_id, path) VALUES (1, NULL, ''), (2, 1, 'a')`)
+    .run({})
+  await walkLibrary('', walkOptions({ mayBeEmpty: false }), signal)
+  expect(listFolders()).toEqual([])
+})

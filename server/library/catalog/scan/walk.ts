@@ -6,7 +6,6 @@ import type {
   AdoptedRecording,
   CatalogWriter,
   FoundRecording,
-  KnownFolder,
   KnownRecording,
   SignedRecording,
 } from '../store/catalog-writer.ts'
@@ -210,7 +209,7 @@ class Walk {
     const { storage, writer, onFound, unmatched } = this.#options
     const entries = await storage.list(path, { stats: true, signal: this.#signal })
     const known = writer.readFolder(path)
-    if (path === '') this.#checkNotEmptied(entries, known)
+    if (path === '') this.#checkNotEmptied(entries)
     const sidecars = listSidecars(entries)
     const goneFolders = new Set(known.folders)
     const gone = new Map(known.recordings.map((recording) => [recording.name, recording]))
@@ -329,7 +328,7 @@ class Walk {
     const { storage, writer, changes } = this.#options
     const absent = await this.#stillAbsent(this.#vanished.splice(0, VANISHED_AT_ONCE))
     if (absent.length === 0) return
-    this.#checkNotEmptied(await storage.list('', { signal: this.#signal }), writer.readFolder(''))
+    this.#checkNotEmptied(await storage.list('', { signal: this.#signal }))
     this.hasChanged = true
     for (const [at, path] of absent.entries()) {
       for (let hasMore = true; hasMore;) {
@@ -352,9 +351,9 @@ class Walk {
     return absent
   }
 
-  #checkNotEmptied(entries: readonly StorageEntry[], known: KnownFolder): void {
+  #checkNotEmptied(entries: readonly StorageEntry[]): void {
     if (entries.length > 0 || this.#options.mayBeEmpty) return
-    if (known.folders.length + known.recordings.length === 0) return
+    if (this.#options.writer.countRecordings() === 0) return
     throw new AppError('failed', 'the library is empty although the catalog has recordings of it')
   }
 }

@@ -4,7 +4,7 @@ import type { SessionReference } from '../../../../shared/paths.ts'
 import { createChangeLog } from './change-log.ts'
 import type { ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
-import { ensureFolder } from './ensure-folder.ts'
+import { ensureFolder, removeEmptyFolder } from './folder-rows.ts'
 import type { InspectionResult } from './inspection-result.ts'
 import { formatFacts } from './stored-facts.ts'
 import type { SidecarFacts } from './stored-facts.ts'
@@ -35,7 +35,7 @@ export interface FoundRecording {
 /** A folder in the catalog. */
 export interface KnownFolder {
   recordings: KnownRecording[]
-  /** Names of subfolders that contain recordings, or did. */
+  /** Names of subfolders that contain recordings. */
   folders: string[]
 }
 
@@ -173,7 +173,9 @@ export class CatalogWriter {
     this.#database.transaction(() => {
       const lookedUp = { folders: new Map(), streamers: new Map(), newDates: new Map() }
       for (const recording of found) this.#put(recording, lookedUp)
-      for (const id of gone) this.#remove(id)
+      for (const folder of new Set(gone.map((id) => this.#remove(id)))) {
+        if (folder !== undefined) removeEmptyFolder(this.#folders, folder)
+      }
       for (const recording of adopted) this.#folders.addVersion.run(recording)
       for (const recording of signed) this.#titles.sign.run(recording)
       this.#listing.settle()
@@ -318,11 +320,11 @@ export class CatalogWriter {
     return isNew
   }
 
-  #remove(id: number): void {
+  /** Returns the id of its folder, which may be empty now. */
+  #remove(id: number): number | undefined {
     const key = this.#folders.sessionKey.get({ id })
-    if (!key) return
-    this.#folders.removeRecording.run({ id })
-    this.#listing.touch(key)
+    if (key) this.#listing.touch(key)
+    return this.#folders.removeRecording.get({ id })?.folderId
   }
 
   #ensureStreamer(name: string, ids: Map<string, number>): number {
@@ -340,7 +342,7 @@ export class CatalogWriter {
       for (const { id } of recordings) this.#remove(id)
       // Counts folders too: thousands of empty ones must not make one long transaction.
       left -= recordings.length + 1
-      if (left >= 0) this.#folders.removeFolder.run({ id: leaf })
+      removeEmptyFolder(this.#folders, leaf)
     }
     return true
   }
@@ -361,7 +363,8 @@ export class CatalogWriter {
   #removeFile(path: string): false {
     const place = splitPath(path)
     const file = place && this.readRecording(place.folder, place.name)
-    if (file) this.#remove(file.id)
+    const folder = file && this.#remove(file.id)
+    if (folder !== undefined) removeEmptyFolder(this.#folders, folder)
     return false
   }
 }

@@ -71,12 +71,6 @@ function preparePut(database: Database) {
 /** Paths in byte order, which the indexes have, too. */
 function prepareRanges(database: Database) {
   return {
-    /** Has no row if the folder has recordings or subfolders. */
-    removeEmptyFolder: database.query<{ id: number }, { parentId: number | null }>(`
-      DELETE FROM folders WHERE id = @id
-        AND NOT EXISTS (SELECT 1 FROM recordings WHERE folder_id = folders.id)
-        AND id NOT IN (SELECT parent_id FROM folders AS child WHERE child.parent_id = folders.id)
-      RETURNING parent_id AS "parentId"`),
     foldersFrom: database.query<{ from: string }, { id: number; path: string }>(
       'SELECT id, path FROM folders WHERE path >= @from',
     ),

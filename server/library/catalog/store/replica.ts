@@ -2,7 +2,7 @@
 // position. Lists, counts and the change log of this node are derived from them as in a scan.
 import { randomUUID } from 'node:crypto'
 import type { Database } from './database.ts'
-import { ensureFolder } from './ensure-folder.ts'
+import { ensureFolder, removeEmptyFolder } from './folder-rows.ts'
 import { prepareReplicaQueries } from './replica-queries.ts'
 import type { KnownRow, ReplicaQueries } from './replica-queries.ts'
 import type { RecordingPath, SharedRecording } from './recording-columns.ts'
@@ -141,7 +141,7 @@ export class Replica {
         isOutboxEmpty: this.#queries.anyOutbox.get({}) === undefined,
       }
       work(lookedUp)
-      for (const id of lookedUp.emptied) this.#removeEmptyFolder(id)
+      for (const id of lookedUp.emptied) removeEmptyFolder(this.#folders, id)
       this.#listing.settle()
       return true
     })
@@ -190,15 +190,9 @@ export class Replica {
     const folder = this.#folders.folder.get({ path: path.folder })
     const known = folder && this.#queries.known.get({ folderId: folder.id, name: path.name })
     if (folder === undefined || known === undefined) return
-    this.#folders.removeRecording.run({ id: known.id })
+    this.#folders.removeRecording.get({ id: known.id })
     emptied.add(folder.id)
     this.#listing.touch(known)
-  }
-
-  /** Removes a folder without recordings and subfolders, and then its ancestors likewise. */
-  #removeEmptyFolder(id: number): void {
-    const removed = this.#queries.removeEmptyFolder.get({ id })
-    if (typeof removed?.parentId === 'number') this.#removeEmptyFolder(removed.parentId)
   }
 
   /** Paths of this catalog after one path, up to another. */

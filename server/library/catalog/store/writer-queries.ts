@@ -53,7 +53,12 @@ function prepareTree(database: Database) {
     addFolder: database.query<{ path: string; parentId: number | null }, { id: number }>(
       'INSERT INTO folders (path, parent_id) VALUES (@path, @parentId) RETURNING id',
     ),
-    removeFolder: database.query<{ id: number }>('DELETE FROM folders WHERE id = @id'),
+    /** Has no row if the folder has recordings or subfolders. */
+    removeEmptyFolder: database.query<{ id: number }, { parentId: number | null }>(`
+      DELETE FROM folders WHERE id = @id
+        AND NOT EXISTS (SELECT 1 FROM recordings WHERE folder_id = folders.id)
+        AND id NOT IN (SELECT parent_id FROM folders AS child WHERE child.parent_id = folders.id)
+      RETURNING parent_id AS "parentId"`),
   }
 }
 
@@ -81,7 +86,9 @@ function prepareRecordings(database: Database) {
       `SELECT ${sessionKey} FROM recordings WHERE folder_id = @folderId AND name = @name`,
     ),
     ...preparePut(database),
-    removeRecording: database.query<{ id: number }>('DELETE FROM recordings WHERE id = @id'),
+    removeRecording: database.query<{ id: number }, { folderId: number }>(
+      'DELETE FROM recordings WHERE id = @id RETURNING folder_id AS "folderId"',
+    ),
   }
 }
 
