@@ -20,9 +20,13 @@ export interface ShellBlock {
 /** The one script that reads blocks of documents: scripts/image/try-debian.ts. */
 export const IMAGE_SCRIPT = 'npm run image'
 
-const fence = /^(?<indent> *)(?<marks>```+)(?<language>\S*)/
+/** CommonMark 4.5, also inside of lists and quotes. */
+const fence =
+  /^(?<prefix>(?:[\s>]|[-*+]\s|\d+[.)]\s)*)(?<marks>`{3,}|~{3,})\s*(?<language>[^\s`{]*)[^`]*$/
+const plainFence = /^ *```/
+const closing = /^[\s>]*(?<marks>`{3,}|~{3,})\s*$/
 const mark = /^<!-- (?<kind>run by|not run): (?<text>\S.*) -->$/
-const otherShells = /^(?:bash|shell|zsh|console|shell-session|terminal)$/
+const otherShells = /^(?:sh|bash|shell|zsh|console|shell-session|terminal)$/i
 const command = /^ *(?:[$#] )?(?:sudo |[A-Z_]+=\S+ )*(?:npm|npx|aftercast|docker|apt-get|curl) /m
 
 /** The shell blocks of a document, in its order. */
@@ -43,6 +47,8 @@ export function listShellBlocks(text: string): ShellBlock[] {
 interface Fence {
   line: number
   language: string
+  /** Whether it begins with ```, and on a line of its own. */
+  isPlain: boolean
   /** The last line before it that is not empty. */
   before: string
   commands: string
@@ -53,13 +59,22 @@ export function listFences(text: string): Fence[] {
   const lines = text.split('\n')
   const fences: Fence[] = []
   for (let at = 0; at < lines.length; at += 1) {
-    const { indent, marks, language } = fence.exec(lines[at] ?? '')?.groups ?? {}
-    if (indent === undefined || marks === undefined || language === undefined) continue
-    const length = lines.slice(at + 1).findIndex((line) => line.trim() === marks)
+    const opening = lines[at] ?? ''
+    const { prefix, marks, language } = fence.exec(opening)?.groups ?? {}
+    if (prefix === undefined || marks === undefined || language === undefined) continue
+    const length = lines
+      .slice(at + 1)
+      .findIndex((line) => closing.exec(line)?.groups?.marks?.startsWith(marks))
     const end = length === -1 ? lines.length : at + 1 + length
     const before = lines.slice(0, at).findLast((line) => line.trim() !== '') ?? ''
-    const commands = lines.slice(at + 1, end).map((line) => line.slice(indent.length))
-    fences.push({ line: at + 1, language, before: before.trim(), commands: commands.join('\n') })
+    const commands = lines.slice(at + 1, end).map((line) => line.slice(prefix.length))
+    fences.push({
+      line: at + 1,
+      language,
+      isPlain: plainFence.test(opening),
+      before: before.trim(),
+      commands: commands.join('\n'),
+    })
     at = end
   }
   return fences
@@ -75,7 +90,8 @@ export function findCommandProblems(files: ProjectFile[]): string[] {
 }
 
 function findMarkProblems({ path, text }: ProjectFile): string[] {
-  return listFences(text).flatMap(({ line, language, before, commands }) => {
+  return listFences(text).flatMap(({ line, language, isPlain, before, commands }) => {
+    if (!isPlain) return [`${path}:${line}: begin the block with \`\`\`, on a line of its own`]
     const isShell = otherShells.test(language) || (language === '' && command.test(commands))
     if (language !== 'sh') return isShell ? [`${path}:${line}: begin the block with \`\`\`sh`] : []
     const { kind, text: runner } = mark.exec(before)?.groups ?? {}
