@@ -1,5 +1,5 @@
 import { createCipheriv, randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -226,6 +226,88 @@ test('the index thread returns the same list, and why there is none', async () =
   } finally {
     await thread.close()
   }
+})
+
+describe('files that were not written to for a minute', () => {
+  const OLD = new Date('2026-01-31T20:00:00Z')
+  let listed: string[]
+  let clockMs: number
+  let folders: RecordedFolders
+
+  beforeEach(() => {
+    listed = []
+    clockMs = 0
+    const counting: Storage = {
+      ...bound(storage),
+      list: async (folder, options) => {
+        const entries = await storage.list(folder, options)
+        listed.push(...entries.flatMap(({ name, stat }) => (stat ? [name] : [])))
+        return entries
+      },
+    }
+    folders = new RecordedFolders(counting, () => clockMs)
+  })
+
+  /** The version of the list, and the files whose stat was read for it. */
+  async function read(known?: string) {
+    listed = []
+    const list = await folders.read('s/list.m3u8', known)
+    const version = list === 'unchanged' ? known : list.version
+    return { version, stats: listed.filter((name) => name.endsWith('.ts')).toSorted() }
+  }
+
+  function putOld(name: string, content: string): void {
+    put(`s/${name}`, content)
+    utimesSync(join(root, 's', name), OLD, OLD)
+  }
+
+  function putList(...names: string[]): void {
+    put('s/list.m3u8', playlist(...names.flatMap((name) => ['#EXTINF:6,', name])))
+  }
+
+  test('have their stats read once a minute while the playlist grows', async () => {
+    putOld('a.ts', 'a')
+    put('s/b.ts', 'b')
+    putList('a.ts', 'b.ts', 'c.ts')
+    const first = await read()
+    expect(first.stats).toEqual(['a.ts', 'b.ts'])
+    put('s/c.ts', 'c')
+    const second = await read(first.version)
+    expect(second.stats).toEqual(['b.ts', 'c.ts'])
+    expect(second.version).not.toBe(first.version)
+    rmSync(join(root, 's/a.ts'))
+    const third = await read(second.version)
+    expect(third.version).not.toBe(second.version)
+    putOld('a.ts', 'a')
+    const fourth = await read(third.version)
+    expect(fourth.stats).toContain('a.ts')
+    clockMs = 59_999
+    expect((await read(fourth.version)).stats).not.toContain('a.ts')
+    clockMs = 60_000
+    expect((await read(fourth.version)).stats).toContain('a.ts')
+  })
+
+  test('have them read again if a reader has found another file', async () => {
+    putOld('a.ts', 'a')
+    putList('a.ts')
+    const first = await read()
+    putOld('a.ts', 'other')
+    expect(await read(first.version)).toEqual({ version: first.version, stats: [] })
+    const recorded = withRecordedPlaylists(storage, {
+      read: async ({ path, known }) => folders.read(path, known),
+      now: () => clockMs,
+    })
+    const [run] = await recorded.listRuns('s/list.m3u8')
+    expect(run?.stat.sizeBytes).toBe(5)
+    putOld('a.ts', 'another')
+    clockMs = 10_000
+    expect(await recorded.listRuns('s/list.m3u8')).toEqual([run])
+    const file = await recorded.open(run?.path ?? '')
+    await expect(file.read(Buffer.alloc(9), 0)).rejects.toMatchObject({ code: 'gone' })
+    await file.close()
+    const [replaced] = await recorded.listRuns('s/list.m3u8')
+    expect(replaced?.stat.sizeBytes).toBe(7)
+  })
 })
 
 describe('withRecordedPlaylists', () => {

@@ -46,9 +46,21 @@ const MAX_REPETITION = 8
 const UNCHECKED_TOTAL_BYTES = 64 * 1024 * 1024
 /** Cached lengths of encrypted files, each of which costs a read and about 150 bytes. */
 const MAX_CACHED_LENGTHS = 200_000
+/** A file that was not written to for this time keeps its stat, */
+const SETTLED_MS = 60_000
+/** for this time. Whoever reads it compares it before. */
+const STATS_TTL_MS = 60_000
+/** Cached stats, about 200 bytes each. */
+const MAX_CACHED_STATS = 100_000
 const MAX_PARSED_BYTES = 48 * 1024 * 1024
 /** Memory of a parsed segment without its names. */
 const SEGMENT_BYTES = 200
+
+interface KnownStats {
+  /** When all files had their stats read. */
+  readMs: number
+  stats: Listing['stats']
+}
 
 interface ParsedPlaylist {
   stat: FileStat
@@ -62,26 +74,34 @@ interface ParsedPlaylist {
  */
 export class RecordedFolders {
   readonly #storage: Storage
+  readonly #now: () => number
+  readonly #knownStats = new LRUCache<string, KnownStats>({
+    maxSize: MAX_CACHED_STATS,
+    sizeCalculation: ({ stats }) => stats.size + 1,
+  })
   readonly #decryptedLengths = new LRUCache<string, number>({ max: MAX_CACHED_LENGTHS })
   readonly #parsed = new LRUCache<string, ParsedPlaylist>({
     maxSize: MAX_PARSED_BYTES,
     sizeCalculation: ({ playlist }) => memoryBytes(playlist),
   })
 
-  constructor(storage: Storage) {
+  /** @param now milliseconds of a monotonic clock */
+  constructor(storage: Storage, now = () => performance.now()) {
     this.#storage = storage
+    this.#now = now
   }
 
   /**
    * The runs of the playlist at `path`. A missing file ends a run. An unchanged playlist is not
-   * parsed again, but its files are checked.
+   * parsed again, but its files are checked: for a caller that knows a version, those that have
+   * not been written to for a minute once a minute.
    *
    * @param known a version; `unchanged` if the list has it
    * @throws UnplayableError with the reason, `not_found` if there is no playlist
    */
   async read(path: string, known?: string): Promise<RecordedList | 'unchanged'> {
     const { folder, runs } = await this.#readPlaylist(path)
-    const listing = await this.#list(folder, runs)
+    const listing = await this.#listKnown(path, { folder, runs }, known !== undefined)
     const found: FoundRun[] = []
     for (const run of runs) found.push(...(await this.#partsOf(run, listing)))
     if (found.length === 0) throw new UnplayableError({ code: 'segments-missing' })
@@ -94,7 +114,7 @@ export class RecordedFolders {
   }
 
   /** Follows a multivariant playlist to a media playlist, once. */
-  async #readPlaylist(path: string): Promise<{ folder: string; runs: RecordedRun[] }> {
+  async #readPlaylist(path: string): Promise<FoundPlaylist> {
     const folder = folderOf(path)
     const playlist = await this.#parse(path)
     if (playlist.kind === 'media') return { folder, runs: playlist.runs }
@@ -134,8 +154,18 @@ export class RecordedFolders {
     }
   }
 
+  /** A growing playlist of a day would need thousands of stats for each new segment. */
+  async #listKnown(path: string, playlist: FoundPlaylist, mayBeKnown: boolean): Promise<Listing> {
+    const nowMs = this.#now()
+    const cached = mayBeKnown ? this.#knownStats.get(path) : undefined
+    const known = cached !== undefined && nowMs - cached.readMs < STATS_TTL_MS ? cached : undefined
+    const listing = await this.#list(playlist, known?.stats ?? new Map())
+    this.#knownStats.set(path, { readMs: known?.readMs ?? nowMs, stats: listing.stats })
+    return listing
+  }
+
   /** Listing a folder is far cheaper than a stat for each segment. */
-  async #list(folder: string, runs: readonly RecordedRun[]): Promise<Listing> {
+  async #list({ folder, runs }: FoundPlaylist, known: Listing['stats']): Promise<Listing> {
     const folders = new Set<string>()
     for (const { map, segments } of runs) {
       for (const { name } of map ? [map, ...segments] : segments) folders.add(folderOf(name))
@@ -149,10 +179,15 @@ export class RecordedFolders {
     }
     const stats = new Map<string, FileStat>()
     for (const subfolder of folders) {
+      const isKnown = (name: string): boolean => isSettled(known.get(joinPath(subfolder, name)))
       const entries = await this.#storage
-        .list(joinPath(folder, subfolder), { stats: true })
+        .list(joinPath(folder, subfolder), { stats: true, isKnown })
         .catch(emptyIfMissing)
-      for (const { name, stat } of entries) if (stat) stats.set(joinPath(subfolder, name), stat)
+      for (const { name, kind, stat } of entries) {
+        const path = joinPath(subfolder, name)
+        const found = stat ?? (kind === 'file' ? known.get(path) : undefined)
+        if (found !== undefined) stats.set(path, found)
+      }
     }
     return { folder, stats, keys: new Map() }
   }
@@ -216,6 +251,15 @@ export class RecordedFolders {
     keys.set(name, key)
     return key
   }
+}
+
+interface FoundPlaylist {
+  folder: string
+  runs: RecordedRun[]
+}
+
+function isSettled(stat: FileStat | undefined): boolean {
+  return stat !== undefined && Date.now() - stat.modifiedMs > SETTLED_MS
 }
 
 interface Listing {

@@ -13,6 +13,8 @@ export interface StorageEntry {
 export interface ListOptions {
   /** Include stats of files, which is far cheaper than a stat for each. */
   stats?: boolean
+  /** Files of these names may be without a stat, which then costs nothing. */
+  isKnown?: (name: string) => boolean
   signal?: AbortSignal | undefined
 }
 

@@ -109,18 +109,21 @@ export class FolderStorage implements LibraryStorage {
     options: ListOptions,
   ): Promise<{ entries: StorageEntry[]; vanished: number }> {
     const stats = options.stats === true
-    const { real, realRoot, files, folders, odd, fileStats } = await this.#read(folder, stats)
+    const { isKnown = () => false } = options
+    const all = stats && options.isKnown === undefined
+    const { real, realRoot, files, folders, odd, fileStats } = await this.#read(folder, all)
     const here: Listing = { folder, real, realRoot, stats }
     const entries = folders.map((name): StorageEntry => ({ name, kind: 'folder' }))
     for (const entry of odd) entries.push(...(await this.#oddEntry(here, entry)))
-    if (!stats) {
-      const named = files.map((name): StorageEntry => ({ name, kind: 'file' }))
-      return { entries: entries.concat(named), vanished: 0 }
+    const unknown: string[] = []
+    for (const name of files) {
+      if (stats && !isKnown(name)) unknown.push(name)
+      else entries.push({ name, kind: 'file' })
     }
-    let vanished = addStats(entries, files, fileStats)
+    let vanished = addStats(entries, unknown, fileStats)
     const first = fileStats.length / STAT_NUMBERS
-    for (let start = first; start < files.length; start += STATS_AT_ONCE) {
-      const found = await statFiles(real, files.slice(start, start + STATS_AT_ONCE))
+    for (let start = first; start < unknown.length; start += STATS_AT_ONCE) {
+      const found = await statFiles(real, unknown.slice(start, start + STATS_AT_ONCE))
       entries.push(...found.entries)
       vanished += found.vanished
     }
