@@ -48,8 +48,8 @@ const UNCHECKED_TOTAL_BYTES = 64 * 1024 * 1024
 const MAX_CACHED_LENGTHS = 200_000
 /** A file that was not written to for this time keeps its stat, */
 const SETTLED_MS = 60_000
-/** for this time. Whoever reads it compares it before. */
-const STATS_TTL_MS = 60_000
+/** for this time, within which a replaced one is noticed. Whoever reads it compares it before. */
+const STATS_TTL_MS = 5000
 /** Cached stats, about 200 bytes each. */
 const MAX_CACHED_STATS = 100_000
 const MAX_PARSED_BYTES = 48 * 1024 * 1024
@@ -94,7 +94,7 @@ export class RecordedFolders {
   /**
    * The runs of the playlist at `path`. A missing file ends a run. An unchanged playlist is not
    * parsed again, but its files are checked: for a caller that knows a version, those that have
-   * not been written to for a minute once a minute.
+   * not been written to for a minute every five seconds.
    *
    * @param known a version; `unchanged` if the list has it
    * @throws UnplayableError with the reason, `not_found` if there is no playlist
