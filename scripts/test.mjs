@@ -12,11 +12,12 @@ import {
   root,
   run,
 } from './prepare.mjs'
+import { runGates } from './gates.mjs'
 import { findHeadlessChromium, findProgram, packagesOf, programSets } from './programs.mjs'
 
 /**
  * @typedef {import('./test-report.ts').TestReport} TestReport
- * @typedef {{ name: string, script: string, report?: string }} Step
+ * @typedef {{ name: string, script: string, report: string }} Step
  */
 
 /** Time limit of a step. A step that exceeds it has failed. */
@@ -27,17 +28,21 @@ const fixedSeed = '20260131'
 /** Lines of each failure in the summary. */
 const reasonLines = 20
 
-/** @type {Step[]} */
+/** Scripts of package.json, the longest first. */
+const gates = [
+  'types',
+  'lint',
+  'docs',
+  'build:server',
+  'knip',
+  'links',
+  'style',
+  'format:check',
+  'size',
+]
+
+/** Each uses all processors. */
 const steps = [
-  { name: 'format', script: 'format:check' },
-  { name: 'lint', script: 'lint' },
-  { name: 'types', script: 'types' },
-  { name: 'unused', script: 'knip' },
-  { name: 'style', script: 'style' },
-  { name: 'links', script: 'links' },
-  { name: 'docs', script: 'docs' },
-  { name: 'build', script: 'build:server' },
-  { name: 'size', script: 'size' },
   { name: 'unit', script: 'unit:report', report: 'test-results/unit.json' },
   { name: 'e2e', script: 'e2e', report: 'test-results/e2e.json' },
 ]
@@ -66,8 +71,16 @@ try {
 
 /** @param {string[]} missing names of the programs that this machine lacks */
 async function runAll(missing) {
+  process.stdout.write('\n── gates\n')
+  const gateResults = await runGates(gates, stepLimitMs)
   /** @type {(TestReport & { name: string, seconds: string })[]} */
-  const results = []
+  const results = gateResults.map(({ gate, isPassed, seconds }) => ({
+    name: gate,
+    passed: isPassed ? 1 : 0,
+    failures: isPassed ? [] : [{ name: gate, reason: 'its output is above' }],
+    slowest: [],
+    seconds,
+  }))
   for (const step of steps) {
     process.stdout.write(`\n── ${step.name}\n`)
     const startMs = Date.now()
@@ -87,7 +100,7 @@ async function runAll(missing) {
   for (const { name, passed, failures, seconds } of results) {
     const mark = failures.length === 0 ? 'ok    ' : 'FAILED'
     const counts = [passed, failures.length].map((count) => String(count).padStart(5))
-    const step = `${mark} ${name.padEnd(8)} ${seconds.padStart(6)} s`
+    const step = `${mark} ${name.padEnd(12)} ${seconds.padStart(6)} s`
     process.stdout.write(`${step} ${counts[0]} passed ${counts[1]} failed\n`)
   }
   for (const name of missing) process.stdout.write(`skipped  ${name}: not installed\n`)
@@ -96,13 +109,14 @@ async function runAll(missing) {
 }
 
 /**
- * Runs one step. The numbers of its report count; a failure outside of its report counts as one.
+ * Runs the tests of one runner. The numbers of its report count; a failure outside of its report
+ * counts as one.
  * @param {Step} step
  * @returns {Promise<TestReport>}
  */
 async function runStep({ name, script, report }) {
-  const file = report && path.join(root, report)
-  if (file) rmSync(file, { force: true })
+  const file = path.join(root, report)
+  rmSync(file, { force: true })
   const { program, first } = npmProgram()
   const { code, signal } = await run(program, [...first, 'run', '--silent', script], {
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -111,7 +125,6 @@ async function runStep({ name, script, report }) {
   })
   const ending = { name, reason: `ended with ${code ?? signal}; its output is above` }
   const failed = { passed: 0, failures: [ending], slowest: [] }
-  if (!file) return code === 0 ? { passed: 1, failures: [], slowest: [] } : failed
   if (!existsSync(file)) return failed
   /** @type {TestReport} */
   const { passed, failures, slowest } = JSON.parse(readFileSync(file, 'utf8'))
