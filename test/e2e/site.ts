@@ -53,7 +53,8 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   plainSiteUrl: [
     // Playwright reads the dependencies of a fixture from the pattern: an empty one means none.
     // oxlint-disable-next-line no-empty-pattern
-    async ({}, provide) => provideSite({ ads: { provider: 'none' } }, provide),
+    async ({}, provide) =>
+      provideSite({ ads: { provider: 'none' }, server: { workers: 2 } }, provide),
     workerScope,
   ],
   sharedNetwork: [
@@ -72,8 +73,9 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   measuredSite: [
     async ({ sharedNetwork }, provide) => {
       const metrics = `127.0.0.1:${await findFreePort()}`
-      await provideSite({ ads: networkAds(sharedNetwork), server: { metrics } }, (url) =>
-        provide({ url, metricsUrl: `http://${metrics}/metrics` }),
+      await provideSite(
+        { ads: networkAds(sharedNetwork), server: { metrics, workers: 2 } },
+        (url) => provide({ url, metricsUrl: `http://${metrics}/metrics` }),
       )
     },
     workerScope,
@@ -109,30 +111,40 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   consoleErrors: async ({ page }, provide) => provide(watchConsole(page)),
 })
 
+/** The content of a config file. */
+interface SiteConfig {
+  server?: object
+  [section: string]: object | undefined
+}
+
 /**
- * A server over the indexed library, with data of its own; `config` is the content of its config
- * file.
+ * A server over the indexed library, with data of its own. It is one process unless `config` has
+ * another number: each process costs a second of a processor.
  */
-export async function startSite(config: object): Promise<Pick<StartedServer, 'url' | 'stop'>> {
+export async function startSite(config: SiteConfig): Promise<Pick<StartedServer, 'url' | 'stop'>> {
   const indexed = indexedLibrary()
   const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-site-'))
   const data = path.join(folder, 'data')
   await cp(indexed.data, data, { recursive: true })
   const configFile = path.join(folder, 'aftercast.config.json')
-  await writeFile(configFile, JSON.stringify(config))
+  const server = { workers: 1, ...config.server }
+  await writeFile(configFile, JSON.stringify({ ...config, server }))
   const args = [indexed.library, '--data', data, '--config', configFile]
-  const server = await startServer({ args })
+  const started = await startServer({ args })
   return {
-    url: server.url,
+    url: started.url,
     async stop() {
-      const code = await server.stop()
+      const code = await started.stop()
       await rm(folder, { recursive: true, force: true })
       return code
     },
   }
 }
 
-async function provideSite(config: object, provide: (url: string) => Promise<void>): Promise<void> {
+async function provideSite(
+  config: SiteConfig,
+  provide: (url: string) => Promise<void>,
+): Promise<void> {
   const site = await startSite(config)
   await provide(site.url)
   await site.stop()
