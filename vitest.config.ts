@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { shareCompileCache } from './scripts/compile-cache.mjs'
 import { findProgram, findPrograms } from './scripts/programs.mjs'
-import { soon } from './test/support/patience.ts'
+import { patienceMs, soon } from './test/support/patience.ts'
 
 shareCompileCache()
 
@@ -59,8 +59,8 @@ export default defineConfig({
     setupFiles: ['test/support/patient-dom.ts', 'test/support/property-seed.ts'],
     sequence: { sequencer: LongFirst },
     // For tests that hang: how long a test takes depends on what else the machine does.
-    testTimeout: 240_000,
-    hookTimeout: 300_000,
+    testTimeout: 5 * patienceMs,
+    hookTimeout: 5 * patienceMs,
     expect: { poll: soon },
     // Tests wait for programs part of the time: three fill two processors.
     maxWorkers: 3,
