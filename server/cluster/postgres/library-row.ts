@@ -11,8 +11,9 @@ const LEASE_SECONDS = 15
 export interface SharedLibrary {
   identity: string
   /**
-   * Start time of the server. A server that restarts, and more so a standby that takes over, may
-   * have lost the last changes, and gives their generations to others.
+   * Start time of the server, and the file of this table. A server that restarts, and more so a
+   * standby that takes over, may have lost the last changes, and gives their generations to others.
+   * So does a backup, whose restore writes the table to another file.
    */
   epoch: string
   generation: number
@@ -41,7 +42,8 @@ export const libraryShape = z.object({
 
 /** Columns of a SharedLibrary. */
 export const libraryColumns = rawSql(`
-  identity, extract(epoch FROM pg_postmaster_start_time())::text AS epoch,
+  identity, extract(epoch FROM pg_postmaster_start_time())::text || ' ' ||
+    pg_relation_filenode('aftercast.library')::text AS epoch,
   generation::float8 AS generation, complete_since::float8 AS "completeSince", layout,
   is_walked AS "isWalked", scanner,
   scanner IS NULL OR scanner_until < clock_timestamp() AS "isVacant"`)

@@ -11,6 +11,7 @@ import { createCatalogWriter } from '../../library/catalog/store/catalog-writer.
 import type { CatalogWriter, FoundRecording } from '../../library/catalog/store/catalog-writer.ts'
 import { openDatabase } from '../../library/catalog/store/database.ts'
 import type { Database } from '../../library/catalog/store/database.ts'
+import { createHiddenNames } from '../../library/catalog/store/hidden.ts'
 import { listImperfect } from '../../library/catalog/store/imperfect.ts'
 import { openOutbox } from '../../library/catalog/store/outbox.ts'
 import { openHiddenReplica } from '../../library/catalog/store/replica-hidden.ts'
@@ -25,6 +26,7 @@ import { migrateSharedDatabase } from '../postgres/migrations.ts'
 import { openSharedDatabase } from '../postgres/shared-database.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
 import { changeHidden } from '../postgres/shared-hidden.ts'
+import { sql } from '../postgres/sql.ts'
 import { applyHidden } from './follow-hidden.ts'
 import { follow } from './follow.ts'
 import { publishOutbox } from './publish.ts'
@@ -192,6 +194,37 @@ it('continues a snapshot where a failure has interrupted it', async () => {
     expect(await streamersAfter({ ...library, epoch: 'another' })).toEqual(['alice', 'é'])
   } finally {
     for (const database of [own, other]) database.close()
+    await shared.destroy()
+    rmSync(base, { recursive: true, force: true })
+  }
+})
+
+it('notices a restored backup with as many changes as it lacks', async () => {
+  const base = mkdtempSync(path.join(tmpdir(), 'aftercast-replica-'))
+  const shared = openSharedDatabase(await postgres.createDatabase(), () => undefined)
+  const database = openDatabase({ path: path.join(base, 'a'), mode: 'write', replica: 'follow' })
+  try {
+    await migrateSharedDatabase(shared)
+    await claimScan(shared, TOKEN)
+    await describeLibrary(shared, TOKEN, { layout: '1', isWalked: true })
+    const hidden = openHiddenReplica(database)
+    const names = createHiddenNames(database)
+    const set = async (action: 'hide' | 'unhide', streamer: string) =>
+      changeHidden(shared, { action, streamer, date: '', sessionId: '', atMs: 1, reason: '' })
+    const poll = async () => expect(await applyHidden({ database: shared, hidden })).toBe(true)
+    await set('hide', 'alice')
+    await sql`CREATE TABLE backup_library AS TABLE aftercast.library`.execute(shared)
+    await sql`CREATE TABLE backup_hidden AS TABLE aftercast.hidden`.execute(shared)
+    await set('hide', 'bob')
+    await poll()
+    await sql`TRUNCATE aftercast.library, aftercast.hidden`.execute(shared)
+    await sql`INSERT INTO aftercast.library TABLE backup_library`.execute(shared)
+    await sql`INSERT INTO aftercast.hidden TABLE backup_hidden`.execute(shared)
+    await set('unhide', 'alice')
+    await poll()
+    expect(names.list()).toEqual([])
+  } finally {
+    database.close()
     await shared.destroy()
     rmSync(base, { recursive: true, force: true })
   }
