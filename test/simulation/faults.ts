@@ -77,8 +77,11 @@ export const faults: Readonly<Record<string, Happening>> = {
   },
   pause: (cluster) => {
     const { world } = cluster.options
-    const { node } = drawMachine(cluster)
-    if (node !== undefined) node.actor.pausedUntilMs = world.nowMs + world.draws.unit() * 30_000
+    const actor = drawMachine(cluster).node?.actor
+    if (actor === undefined) return
+    const untilMs = world.nowMs + world.draws.unit() * 30_000
+    // What a longer pause has put off stays there.
+    actor.pausedUntilMs = Math.max(actor.pausedUntilMs, untilMs)
   },
   cut: (cluster) => {
     const { shared, world } = cluster.options
