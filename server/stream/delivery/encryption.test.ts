@@ -39,9 +39,9 @@ describe('formatUrlVersion', () => {
 })
 
 test('URL versions and keys are the same in every release with one FORMAT_VERSION', () => {
-  expect(formatUrlVersion('content', settings)).toBe('kPJg9Qe-baCCIwDt')
+  expect(formatUrlVersion('content', settings)).toBe('3VyWBK-mhxJ3Y6OO')
   const plain: HlsSettings = { ...settings, encryption: 'none' }
-  expect(formatUrlVersion('content', plain)).toBe('I209ri7FigZ2fWSl')
+  expect(formatUrlVersion('content', plain)).toBe('xQmEWBt8N-1M2cmQ')
   const key = deriveSegmentKey(settings.secret, session, 'version')
   expect(key.toString('hex')).toBe('d01ec984342c686d67a150d68d1922b7')
 })

@@ -19,7 +19,7 @@ export interface HlsSettings {
 }
 
 /** Increase it when a code change gives the same recording other segment bytes. */
-const FORMAT_VERSION = 5
+const FORMAT_VERSION = 6
 
 /**
  * The part of a segment URL that identifies the recording, the settings and the key.

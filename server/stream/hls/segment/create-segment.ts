@@ -38,6 +38,7 @@ export async function createSegment(
     startSeconds: secondsFromTicks(range.startTicks, timescale),
     endSeconds: secondsFromTicks(range.endTicks, timescale),
     start: number === 0 || range.followsDiscontinuity ? 'new' : 'joined',
+    isLast: range.to === recording.index.splitPoints.flags.length,
   })
   const parts: Part[] = []
   // A long GOP becomes several fragments, because each is formatted in one turn.

@@ -4,7 +4,7 @@ import type { InitTrack, SampleRun } from '../../../media/media-reader.ts'
 import { fillTracks } from './fill-tracks.ts'
 import type { FilledTracks, SegmentSpan } from './fill-tracks.ts'
 
-const SPAN: SegmentSpan = { startSeconds: 12, endSeconds: 18, start: 'joined' }
+const SPAN: SegmentSpan = { startSeconds: 12, endSeconds: 18, start: 'joined', isLast: false }
 const AAC: AudioTrack = {
   kind: 'audio',
   codec: 'mp4a.40.2',
@@ -65,6 +65,20 @@ describe('fillTracks', () => {
   it('does not change a segment with tracks that end at or near its end', async () => {
     const runs = [run('video', 12, 17.9), run('audio', 11.2, 16.8)]
     expect(await fillTracks(runs, filling(), SPAN)).toEqual(runs)
+  })
+
+  it('gives the last segment all tracks, however short it is', async () => {
+    const short = { ...SPAN, endSeconds: 12.2 }
+    const before = filling({ readAudioBefore: async () => run('audio', 6, 11.9) })
+    for (const [kind, missing, span] of [
+      ['video', 'audio', [11.9, 12.2]],
+      ['audio', 'video', [12, 12.2]],
+    ] as const) {
+      const runs = [run(kind, 12, 12.2)]
+      expect(await fillTracks(runs, before, short)).toEqual(runs)
+      const filled = await fillTracks(runs, before, { ...short, isLast: true })
+      expect(secondsOf(filled, missing)).toEqual([span])
+    }
   })
 
   it('extends the last frame if the video ends before the segment', async () => {
@@ -159,7 +173,7 @@ describe('fillTracks', () => {
   })
 
   it('limits the frames of hours of silence', async () => {
-    const span: SegmentSpan = { startSeconds: 0, endSeconds: 36_000, start: 'joined' }
+    const span: SegmentSpan = { ...SPAN, startSeconds: 0, endSeconds: 36_000 }
     const runs = await fillTracks([], filling({ inits: [AUDIO] }), span)
     expect(runs[0]?.sizes.length).toBe(20_000)
     expect(secondsOf(runs, 'audio')).toEqual([[0, 36_000]])

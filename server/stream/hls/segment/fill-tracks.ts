@@ -19,6 +19,8 @@ export interface SegmentSpan {
   endSeconds: number
   /** `new`: the first one, or after a discontinuity. Then audio may start late. */
   start: 'new' | 'joined'
+  /** The recording ends with it. Without one of its tracks, players would wait for more. */
+  isLast: boolean
 }
 
 /** The tracks of the segment's init, and samples to fill gaps with, which are read if needed. */
@@ -54,7 +56,9 @@ export async function fillTracks(
       const silence = audio && silenceOf(audio)
       if (run === undefined && silence !== undefined) {
         const from = silenceStart(await before.readAudioBefore(), span)
-        filled.push(...silenceIfLong({ ...silence, timescale }, from, span.endSeconds))
+        const silent = { ...silence, timescale }
+        const fill = span.isLast ? silentRun : silenceIfLong
+        filled.push(...fill(silent, from, span.endSeconds))
       } else if (run !== undefined) filled.push(...withSilence(run, silence, span))
     }
   }
@@ -65,12 +69,13 @@ export async function fillTracks(
 function repeatedRun(
   keyFrame: KeyFrame | undefined,
   timescale: number,
-  { startSeconds, endSeconds }: SegmentSpan,
+  { startSeconds, endSeconds, isLast }: SegmentSpan,
 ): SampleRun[] {
   if (keyFrame === undefined) return []
   const isSample =
     keyFrame.extradata !== undefined || keyFrame.codec === 'vp9' || keyFrame.codec === 'av1'
-  if (!isSample || endSeconds - startSeconds <= MAX_VIDEO_GAP_SECONDS) return []
+  const isLong = isLast || endSeconds - startSeconds > MAX_VIDEO_GAP_SECONDS
+  if (!isSample || !isLong) return []
   const firstDecodeTicks = Math.round(startSeconds * timescale)
   const durationTicks = Math.round(endSeconds * timescale) - firstDecodeTicks
   const repeated: SampleRun = {
