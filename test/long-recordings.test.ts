@@ -168,7 +168,8 @@ describe('ten hours of mp4', () => {
     )
     const gopSeconds = (gop.length * made.frameTicks) / 30_000
     const firstVideoFrame = Math.round(startSeconds / gopSeconds) * gop.length
-    expect(frames.length).toBe(Math.min(2 * gop.length, made.videoCount - firstVideoFrame))
+    const gops = place === 'start' ? 1 : 2
+    expect(frames.length).toBe(Math.min(gops * gop.length, made.videoCount - firstVideoFrame))
     for (const [at, frame] of frames.entries())
       expectAt(frame, expectedSeconds(firstVideoFrame + at) + shift)
 

@@ -40,7 +40,7 @@ async function readSegments(bytes: Uint8Array): Promise<Segment[]> {
     stableSplitPoints: found.growth?.stableSplitPoints ?? 0,
   }
   const planned: PlannedSegment[] = [
-    ...planSegments(splitPoints, SEGMENT_SECONDS).segments,
+    ...planSegments(splitPoints, { segmentSeconds: SEGMENT_SECONDS }).segments,
     ...planGrowingSegments(splitPoints, rules).segments,
   ]
   const read = await readRuns(reader, { file, index }, planned)

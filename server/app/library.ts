@@ -222,11 +222,12 @@ async function readHlsSettings(
   { data, hls }: Config,
   { mode, logger }: Pick<LibraryOptions, 'mode' | 'logger'>,
 ): Promise<HlsSettings> {
-  const { segmentSeconds, encryption } = hls
+  const { segmentSeconds, startSegmentSeconds, encryption } = hls
   // A private library serves nothing.
   const read = async (): Promise<string> =>
     mode === 'private' ? '' : readOrCreateSecret(data, (line) => logger.warn(line))
-  return { segmentSeconds, encryption, secret: hls.secret ?? (await read()) }
+  const secret = hls.secret ?? (await read())
+  return { segmentSeconds, startSegmentSeconds, encryption, secret }
 }
 
 interface IndexSources extends Pick<LibraryOptions, 'mode' | 'awaitIndex'> {

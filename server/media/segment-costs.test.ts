@@ -33,7 +33,8 @@ async function openIndex(bytes: Buffer, sizeBytes?: number) {
 async function segmentSamples(bytes: Buffer, sizeBytes?: number): Promise<(number | undefined)[]> {
   const { file, reader, index } = await openIndex(bytes, sizeBytes)
   const counts: (number | undefined)[] = []
-  for (const { from, to, isGap } of planSegments(index.splitPoints, 6).segments) {
+  for (const { from, to, isGap } of planSegments(index.splitPoints, { segmentSeconds: 6 })
+    .segments) {
     const content = isGap === true ? undefined : await reader.readSegment(file, index, { from, to })
     const runs = content?.kind === 'samples' ? content.runs : []
     counts.push(content && runs.reduce((sum, { sizes }) => sum + sizes.length, 0))
@@ -133,7 +134,9 @@ describe('a recording with too many samples at one time', () => {
     )
     const { index } = await openIndex(bytes, sizeBytes)
     expect(index.limitations).toMatchObject([{ code: 'samples-unreadable', seconds: 1 }])
-    const gaps = planSegments(index.splitPoints, 0.5).segments.map(({ isGap }) => isGap ?? false)
+    const gaps = planSegments(index.splitPoints, { segmentSeconds: 0.5 }).segments.map(
+      ({ isGap }) => isGap ?? false,
+    )
     expect(gaps).toEqual([false, true, false, false])
   })
 })

@@ -57,7 +57,7 @@ export function createServing(
     indexes,
     readers,
     readSubtitles: async () => Promise.reject(new Error('there are no subtitles')),
-    settings: { segmentSeconds: 2, encryption: 'none', secret: 'secret' },
+    settings: { segmentSeconds: 2, startSegmentSeconds: 2, encryption: 'none', secret: 'secret' },
     recordFolder,
     onWriteError,
     settleSeconds: SETTLE_SECONDS,

@@ -39,7 +39,7 @@ describe('loadConfig', () => {
         metricsHosts: [],
         workers: 3,
       },
-      hls: { segmentSeconds: 6, encryption: 'aes-128', cacheMegabytes: 64 },
+      hls: { segmentSeconds: 6, startSegmentSeconds: 2, encryption: 'aes-128', cacheMegabytes: 64 },
       cluster: { jobs: true },
       library: { settleSeconds: 30 },
       s3: { pathStyle: false },

@@ -86,6 +86,12 @@ const hlsSection = z.strictObject({
   segmentSeconds: noted(numberBetween(1, 60).default(6), {
     about: 'Target segment duration; segments split at key frames.',
   }),
+  startSegmentSeconds: noted(numberBetween(1, 60).default(2), {
+    environment: 'AFTERCAST_HLS_START_SEGMENT_SECONDS',
+    about:
+      'Target duration of the first segment of a session; the second has twice that. Neither has ' +
+      'more than `hls.segmentSeconds`.',
+  }),
   encryption: noted(
     z.enum(['aes-128', 'none'], { error: 'must be aes-128 or none' }).default('aes-128'),
     {

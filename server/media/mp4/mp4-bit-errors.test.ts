@@ -63,7 +63,8 @@ async function readPlan({ video, audio }: { video: TrackPlan; audio: TrackPlan }
   const file = bytesFile(head, MEDIA_AT + SECONDS * SECOND_BYTES)
   const index = await reader.index(file, signal)
   const segments: Read[] = []
-  for (const { from, to, isGap } of planSegments(index.splitPoints, 4).segments) {
+  for (const { from, to, isGap } of planSegments(index.splitPoints, { segmentSeconds: 4 })
+    .segments) {
     const content = isGap === true ? undefined : await reader.readSegment(file, index, { from, to })
     segments.push(
       content?.kind === 'samples' ? { isGap: false, runs: content.runs } : { isGap: true },

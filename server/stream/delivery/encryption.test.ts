@@ -11,7 +11,12 @@ import {
 } from './encryption.ts'
 import type { HlsSettings } from './encryption.ts'
 
-const settings: HlsSettings = { segmentSeconds: 6, encryption: 'aes-128', secret: 'one secret' }
+const settings: HlsSettings = {
+  segmentSeconds: 6,
+  startSegmentSeconds: 2,
+  encryption: 'aes-128',
+  secret: 'one secret',
+}
 const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1001' }
 
 describe('formatUrlVersion', () => {
@@ -24,6 +29,7 @@ describe('formatUrlVersion', () => {
   it.each([
     ['another recording', 'other', settings],
     ['another segment length', 'identity', { ...settings, segmentSeconds: 4 }],
+    ['another first segment', 'identity', { ...settings, startSegmentSeconds: 3 }],
     ['no encryption', 'identity', { ...settings, encryption: 'none' as const }],
     ['another secret', 'identity', { ...settings, secret: 'two secrets' }],
   ])('differs for %s', (_what, identity, other) => {
@@ -39,9 +45,9 @@ describe('formatUrlVersion', () => {
 })
 
 test('URL versions and keys are the same in every release with one FORMAT_VERSION', () => {
-  expect(formatUrlVersion('content', settings)).toBe('3VyWBK-mhxJ3Y6OO')
+  expect(formatUrlVersion('content', settings)).toBe('Mi9UxCtbjJpJG67w')
   const plain: HlsSettings = { ...settings, encryption: 'none' }
-  expect(formatUrlVersion('content', plain)).toBe('xQmEWBt8N-1M2cmQ')
+  expect(formatUrlVersion('content', plain)).toBe('XIMDQJtOrcsvdIFm')
   const key = deriveSegmentKey(settings.secret, session, 'version')
   expect(key.toString('hex')).toBe('d01ec984342c686d67a150d68d1922b7')
 })

@@ -13,6 +13,8 @@ const URL_VERSION = /^[\w-]{16}$/
 /** Settings that change the bytes of segments. */
 export interface HlsSettings {
   segmentSeconds: number
+  /** As in `SegmentDurations`. */
+  startSegmentSeconds: number
   encryption: 'aes-128' | 'none'
   /** Input of every key. Nodes with the same secret serve the same bytes. */
   secret: string
@@ -35,6 +37,7 @@ export function formatUrlVersion(content: string, settings: HlsSettings): string
     FORMAT_VERSION,
     content,
     settings.segmentSeconds,
+    settings.startSegmentSeconds,
     settings.encryption,
     keyHash,
   ])

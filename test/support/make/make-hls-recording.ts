@@ -39,7 +39,7 @@ export function makeHlsRecording(
       index,
       reader,
     },
-    { segmentSeconds, encryption, secret: 'secret' },
+    { segmentSeconds, startSegmentSeconds: segmentSeconds, encryption, secret: 'secret' },
     {
       bodies: createSegmentBodies(),
       transcodedAudio: new TranscodedAudio({

@@ -47,10 +47,10 @@ test('is large for a visitor who keeps watching', () => {
 
 test('is small from a seek to the next frame', () => {
   dispatch('play', 'playing', 'seeking')
-  expect(seconds()).toBe(2)
+  expect(seconds()).toBe(1)
   dispatch('seeked')
   vi.advanceTimersByTime(10_100)
-  expect(changes).toEqual([12, 2, 12, 30])
+  expect(changes).toEqual([12, 1, 12, 30])
 })
 
 test('stays small if the visitor seeks before playback', () => {
@@ -62,13 +62,13 @@ test('stays small if the visitor seeks before playback', () => {
 test('grows if the first frame does not appear in time', () => {
   dispatch('play')
   vi.advanceTimersByTime(2900)
-  expect(seconds()).toBe(2)
+  expect(seconds()).toBe(1)
   vi.advanceTimersByTime(200)
   expect(seconds()).toBe(30)
   dispatch('playing', 'seeking')
   vi.advanceTimersByTime(3100)
   dispatch('seeked')
-  expect(changes).toEqual([30, 2, 30])
+  expect(changes).toEqual([30, 1, 30])
 })
 
 test('changes no more after the end', () => {

@@ -9,11 +9,11 @@ export interface BufferTarget {
   maxBufferSize: number
 }
 
-const FIRST_FRAME: BufferTarget = { maxBufferLength: 2, maxBufferSize: 0 }
+const FIRST_FRAME: BufferTarget = { maxBufferLength: 1, maxBufferSize: 0 }
 /** A visitor who skips around does not need more, and downloads little in vain. */
 const BROWSING: BufferTarget = { maxBufferLength: 12, maxBufferSize: 0 }
 const WATCHING: BufferTarget = { maxBufferLength: 30, maxBufferSize: 60_000_000 }
-/** Without a frame by then, the decoder may need more than two seconds of media. */
+/** Without a frame by then, the decoder may need more than a second of media. */
 const FIRST_FRAME_TIMEOUT_MS = 3000
 /** A visitor who plays for this long is watching. */
 const WATCHING_AFTER_MS = 10_000

@@ -9,7 +9,7 @@ import {
 } from '../../../media/media-index.ts'
 import type { SplitPointTable } from '../../../media/media-index.ts'
 import { longestGrowingSeconds, planGrowingSegments, planSegments } from './segment-plan.ts'
-import type { GrowthRules, PlannedSegment } from './segment-plan.ts'
+import type { GrowthRules, PlannedSegment, SegmentDurations } from './segment-plan.ts'
 
 function splitPointTable(
   startSeconds: number[],
@@ -25,8 +25,13 @@ function splitPointTable(
   }
 }
 
-function ranges(splitPoints: SplitPointTable, segmentSeconds = 6): [number, number][] {
-  return planSegments(splitPoints, segmentSeconds).segments.map(({ from, to }) => [from, to])
+function ranges(
+  splitPoints: SplitPointTable,
+  segmentSeconds = 6,
+  startSegmentSeconds?: number,
+): [number, number][] {
+  const { segments } = planSegments(splitPoints, { segmentSeconds, startSegmentSeconds })
+  return segments.map(({ from, to }) => [from, to])
 }
 
 const hasAny = (flags: number, wanted: number) => (flags & wanted) !== 0
@@ -58,6 +63,14 @@ const anyTable: fc.Arbitrary<SplitPointTable> = fc
       flags: Uint8Array.from(points, ({ flags }) => flags),
     }
   })
+
+const anyDurations: fc.Arbitrary<SegmentDurations> = fc.record(
+  {
+    segmentSeconds: fc.integer({ min: 1, max: 12 }),
+    startSegmentSeconds: fc.integer({ min: 1, max: 12 }),
+  },
+  { requiredKeys: ['segmentSeconds'] },
+)
 
 /** The segments between starts, from the definition of each field. */
 function segmentsBetween(table: SplitPointTable, starts: readonly number[], end: number) {
@@ -98,17 +111,27 @@ function mayStart(table: SplitPointTable, at: number): boolean {
   return !(hasVideo && isJoined) && !(next !== -1 && isOnlyForced(table, next))
 }
 
+/** A rounding error less than configured. */
+function modelLeastMs(
+  number: number,
+  { segmentSeconds, startSegmentSeconds = segmentSeconds }: SegmentDurations,
+): number {
+  const seconds = [startSegmentSeconds, 2 * startSegmentSeconds][number] ?? segmentSeconds
+  return 1000 * Math.min(seconds, segmentSeconds) - 100
+}
+
 /** Each start is the first split point after the last one that may or must start a segment. */
-function modelStarts(table: SplitPointTable, segmentMs: number): number[] {
+function modelStarts(table: SplitPointTable, durations: SegmentDurations): number[] {
   const points = [...table.startTicks].map((ticks, at) => ({ ticks, at }))
   const starts = [0]
   for (;;) {
     const last = starts.at(-1) ?? 0
+    const leastMs = modelLeastMs(starts.length - 1, durations)
     const next = points.find(
       ({ ticks, at }) =>
         at > last &&
         (hasAny(table.flags[at] ?? 0, SPLIT_DISCONTINUITY | SPLIT_REQUIRED) ||
-          (mayStart(table, at) && ticks - (table.startTicks[last] ?? 0) >= segmentMs - 100)),
+          (mayStart(table, at) && ticks - (table.startTicks[last] ?? 0) >= leastMs)),
     )
     if (next === undefined) return starts
     starts.push(next.at)
@@ -125,8 +148,14 @@ function isModelIndependent({ flags }: SplitPointTable, starts: readonly number[
   )
 }
 
-/** Where the segment from `from` ends, by all split points that are known. */
-function modelEnd(table: SplitPointTable, from: number, rules: GrowthRules): number | undefined {
+/** Where the last segment ends, by all split points that are known. */
+function modelEnd(
+  table: SplitPointTable,
+  starts: readonly number[],
+  rules: GrowthRules,
+): number | undefined {
+  const from = starts.at(-1) ?? 0
+  const leastMs = modelLeastMs(starts.length - 1, rules)
   const count = table.flags.length
   const ticks = [...table.startTicks, table.endTicks]
   const last = rules.finishedBytes === undefined ? rules.stableSplitPoints - 1 : count
@@ -140,7 +169,7 @@ function modelEnd(table: SplitPointTable, from: number, rules: GrowthRules): num
     ({ at, ms }) =>
       at === count ||
       hasAny(table.flags[at] ?? 0, SPLIT_DISCONTINUITY | SPLIT_REQUIRED) ||
-      (!isForced(at) && ms >= rules.segmentSeconds * 1000 - 100),
+      (!isForced(at) && ms >= leastMs),
   )
   if (end !== undefined || tooLate === undefined) return end?.at
   const best = inTime.findLast(({ at }) => !isForced(at)) ?? inTime.at(-1) ?? tooLate
@@ -150,9 +179,9 @@ function modelEnd(table: SplitPointTable, from: number, rules: GrowthRules): num
 describe('planSegments', () => {
   it('starts segments by the rules, for any table', () => {
     fc.assert(
-      fc.property(anyTable, fc.integer({ min: 1, max: 12 }), (table, segmentSeconds) => {
-        const starts = modelStarts(table, segmentSeconds * 1000)
-        expect(planSegments(table, segmentSeconds)).toEqual({
+      fc.property(anyTable, anyDurations, (table, durations) => {
+        const starts = modelStarts(table, durations)
+        expect(planSegments(table, durations)).toEqual({
           timescale: 1000,
           segments: segmentsBetween(table, starts, table.flags.length),
           isIndependent: isModelIndependent(table, starts),
@@ -160,6 +189,23 @@ describe('planSegments', () => {
       }),
       { numRuns: 400 },
     )
+  })
+
+  it('starts a session with segments of the first duration and of twice that', () => {
+    const gops = splitPointTable(
+      Array.from({ length: 10 }, (_, i) => i),
+      10,
+    )
+    expect(ranges(gops, 6, 2)).toEqual([
+      [0, 2],
+      [2, 6],
+      [6, 10],
+    ])
+    expect(ranges(gops, 3, 2).slice(0, 2)).toEqual([
+      [0, 2],
+      [2, 5],
+    ])
+    expect(ranges(gops, 4, 9)).toEqual(ranges(gops, 4))
   })
 
   it('adds GOPs until a segment is long enough', () => {
@@ -191,7 +237,7 @@ describe('planSegments', () => {
       [0, 2],
       [2, 4],
     ])
-    expect(planSegments(table, 6).isIndependent).toBe(false)
+    expect(planSegments(table, { segmentSeconds: 6 }).isIndependent).toBe(false)
     const growing = planGrowingSegments(table, {
       segmentSeconds: 6,
       longestSeconds: 5000,
@@ -208,7 +254,7 @@ describe('planSegments', () => {
       SPLIT_KEY_FRAME,
       SPLIT_KEY_FRAME,
     ])
-    const { segments } = planSegments(table, 6)
+    const { segments } = planSegments(table, { segmentSeconds: 6 })
     expect(segments.map(({ from, to, isGap }) => [from, to, isGap])).toEqual([
       [0, 1, undefined],
       [1, 2, true],
@@ -225,7 +271,7 @@ describe('planSegments', () => {
         SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY,
         SPLIT_KEY_FRAME,
       ]),
-      6,
+      { segmentSeconds: 6 },
     )
     expect(
       plan.segments.map(({ from, to, followsDiscontinuity }) => [from, to, followsDiscontinuity]),
@@ -262,14 +308,17 @@ describe('planSegments', () => {
 
   it('calls segments independent if each starts with a key frame or has audio only', () => {
     expect(
-      planSegments(splitPointTable([0, 6, 12], 13, [SPLIT_KEY_FRAME, SPLIT_KEY_FRAME, 0]), 6)
-        .isIndependent,
+      planSegments(splitPointTable([0, 6, 12], 13, [SPLIT_KEY_FRAME, SPLIT_KEY_FRAME, 0]), {
+        segmentSeconds: 6,
+      }).isIndependent,
     ).toBe(true)
-    expect(planSegments(splitPointTable([0, 6, 12], 13, [0, 0, 0]), 6).isIndependent).toBe(true)
+    expect(
+      planSegments(splitPointTable([0, 6, 12], 13, [0, 0, 0]), { segmentSeconds: 6 }).isIndependent,
+    ).toBe(true)
     expect(
       planSegments(
         splitPointTable([0, 6, 12], 13, [SPLIT_KEY_FRAME, SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME]),
-        6,
+        { segmentSeconds: 6 },
       ).isIndependent,
     ).toBe(false)
   })
@@ -277,7 +326,7 @@ describe('planSegments', () => {
   it('calls no segments independent if video after the last key frame needs earlier frames', () => {
     for (const flags of [SPLIT_DISCONTINUITY, SPLIT_FORCED]) {
       const splitPoints = splitPointTable([0, 6, 45, 51], 60, [SPLIT_KEY_FRAME, flags, 0, 0])
-      const plan = planSegments(splitPoints, 6)
+      const plan = planSegments(splitPoints, { segmentSeconds: 6 })
       const isBegun = plan.segments.some(({ from }) => from === 1)
       expect(isBegun).toBe(flags === SPLIT_DISCONTINUITY)
       expect(plan.isIndependent).toBe(!isBegun)
@@ -293,7 +342,7 @@ describe('planSegments', () => {
       [6, 7],
       [7, 8],
     ])
-    expect(planSegments(splitPoints, 6).isIndependent).toBe(true)
+    expect(planSegments(splitPoints, { segmentSeconds: 6 }).isIndependent).toBe(true)
   })
 
   it('covers every split point once, without gaps', () => {
@@ -304,7 +353,7 @@ describe('planSegments', () => {
         for (const gap of milliseconds) starts.push((starts.at(-1) ?? 0) + gap / 1000)
         const end = starts.pop() ?? 0
         const splitPoints = splitPointTable(starts, end)
-        const { segments } = planSegments(splitPoints, segmentSeconds)
+        const { segments } = planSegments(splitPoints, { segmentSeconds })
         expect(segments[0]).toMatchObject({ from: 0, startTicks: 0 })
         expect(segments.at(-1)).toMatchObject({ to: starts.length, endTicks: splitPoints.endTicks })
         segments.slice(1).forEach((segment, i) => {
@@ -320,10 +369,10 @@ describe('planGrowingSegments', () => {
   const growing = (
     splitPoints: SplitPointTable,
     stableSplitPoints: number | undefined,
-    segmentSeconds = 6,
+    durations: SegmentDurations = { segmentSeconds: 6 },
   ): [number, number][] =>
     planGrowingSegments(splitPoints, {
-      segmentSeconds,
+      ...durations,
       longestSeconds: 12,
       stableSplitPoints: stableSplitPoints ?? splitPoints.flags.length,
       finishedBytes: stableSplitPoints === undefined ? 1000 : undefined,
@@ -402,20 +451,20 @@ describe('planGrowingSegments', () => {
     fc.assert(
       fc.property(
         fc.array(splitPoint, { minLength: 1, maxLength: 100 }),
-        fc.integer({ min: 1, max: 6 }),
-        (later, segmentSeconds) => {
+        anyDurations,
+        (later, durations) => {
           const starts = [0]
           for (const { milliseconds } of later)
             starts.push((starts.at(-1) ?? 0) + milliseconds / 1000)
           const end = starts.pop() ?? 0
           const flags = [SPLIT_KEY_FRAME, ...later.slice(0, -1).map((each) => each.flags)]
           const splitPoints = splitPointTable(starts, end, flags)
-          const all = growing(splitPoints, undefined, segmentSeconds)
+          const all = growing(splitPoints, undefined, durations)
           expect(all.flat()[0]).toBe(0)
           expect(all.at(-1)?.[1]).toBe(starts.length)
           all.slice(1).forEach(([from], i) => expect(from).toBe(all[i]?.[1]))
           for (let stable = 0; stable <= starts.length; stable += 1) {
-            const listed = growing(splitPoints, stable, segmentSeconds)
+            const listed = growing(splitPoints, stable, durations)
             expect(listed).toEqual(all.slice(0, listed.length))
             expect(listed.every(([, to]) => to < stable)).toBe(true)
           }
@@ -426,20 +475,19 @@ describe('planGrowingSegments', () => {
 
   it('ends segments by the rules, for any table and any known part of it', () => {
     const known = fc.record({ stable: fc.nat(31), isFinished: fc.boolean() })
-    const lengths = fc.record({ segmentSeconds: fc.integer({ min: 1, max: 8 }), more: fc.nat(8) })
+    const lengths = fc.tuple(anyDurations, fc.nat(8))
     fc.assert(
-      fc.property(anyTable, known, lengths, (table, { stable, isFinished }, lengthRules) => {
+      fc.property(anyTable, known, lengths, (table, { stable, isFinished }, [durations, more]) => {
         const count = table.flags.length
-        const { segmentSeconds, more } = lengthRules
         const rules = {
-          segmentSeconds,
-          longestSeconds: segmentSeconds + more,
+          ...durations,
+          longestSeconds: durations.segmentSeconds + more,
           stableSplitPoints: Math.min(stable, count),
           finishedBytes: isFinished ? 1000 : undefined,
         }
         const starts = [0]
         for (;;) {
-          const end = modelEnd(table, starts.at(-1) ?? 0, rules)
+          const end = modelEnd(table, starts, rules)
           if (end === undefined) break
           starts.push(end)
           if (end === count) break

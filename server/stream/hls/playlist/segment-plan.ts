@@ -42,13 +42,25 @@ const TOLERANCE_SECONDS = 0.1
  */
 const MAX_JOINED_SECONDS = 30
 
+/** Durations in seconds after which the next key frame ends a segment. */
+export interface SegmentDurations {
+  segmentSeconds: number
+  /**
+   * Of the first segment, and half of the second one's, so that a player soon has a picture. Never
+   * more than `segmentSeconds`, which is the default.
+   */
+  startSegmentSeconds?: number | undefined
+}
+
 /**
- * Plans segments of at least `segmentSeconds`. A discontinuity always starts one, so the segment
+ * Plans segments of at least these durations. A discontinuity always starts one, so the segment
  * before it may be shorter, as may the last one. One with audio after its last frame may be longer.
  */
-export function planSegments(splitPoints: SplitPointTable, segmentSeconds: number): SegmentPlan {
-  const minimumTicks = (segmentSeconds - TOLERANCE_SECONDS) * splitPoints.timescale
-  const starts = segmentStarts(splitPoints, minimumTicks)
+export function planSegments(
+  splitPoints: SplitPointTable,
+  durations: SegmentDurations,
+): SegmentPlan {
+  const starts = segmentStarts(splitPoints, durations)
   const segments = starts.map((from, i): PlannedSegment => {
     const to = starts[i + 1] ?? splitPoints.startTicks.length
     return {
@@ -71,7 +83,16 @@ function hasVideo({ flags }: SplitPointTable): boolean {
   return flags.some((each) => (each & SPLIT_KEY_FRAME) !== 0)
 }
 
-function segmentStarts(splitPoints: SplitPointTable, minimumTicks: number): number[] {
+/** @param number of the segment in the plan */
+function leastSeconds(
+  number: number,
+  { segmentSeconds, startSegmentSeconds = segmentSeconds }: SegmentDurations,
+): number {
+  const seconds = number < 2 ? startSegmentSeconds * (number + 1) : segmentSeconds
+  return Math.min(seconds, segmentSeconds) - TOLERANCE_SECONDS
+}
+
+function segmentStarts(splitPoints: SplitPointTable, durations: SegmentDurations): number[] {
   const starts: number[] = []
   const joinedTicks = hasVideo(splitPoints) ? MAX_JOINED_SECONDS * splitPoints.timescale : 0
   const inGop = isInGop(splitPoints)
@@ -82,7 +103,8 @@ function segmentStarts(splitPoints: SplitPointTable, minimumTicks: number): numb
     if (isForcedOnly(splitPoints, i) && !mustStart) return
     if (hasFlag(splitPoints, i, SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY)) frameTicks = ticks
     else if (!mustStart && (ticks - frameTicks < joinedTicks || inGop[i] === 1)) return
-    if (mustStart || ticks - lastTicks >= minimumTicks) {
+    const seconds = (ticks - lastTicks) / splitPoints.timescale
+    if (mustStart || seconds >= leastSeconds(starts.length - 1, durations)) {
       starts.push(i)
       lastTicks = ticks
     }
@@ -134,9 +156,7 @@ export function longestGrowingSeconds(segmentSeconds: number): number {
 }
 
 /** Limits of a growing playlist, and how much of the recording is final. */
-export interface GrowthRules {
-  /** Segments are at least this long, unless they would exceed `longestSeconds`. */
-  segmentSeconds: number
+export interface GrowthRules extends SegmentDurations {
   /** No segment is longer if there is a split point to end it. */
   longestSeconds: number
   /** As in `Growth`. */
@@ -154,7 +174,10 @@ export function planGrowingSegments(splitPoints: SplitPointTable, rules: GrowthR
   const segments: PlannedSegment[] = []
   let from = 0
   while (from < splitPoints.flags.length) {
-    const to = segmentEnd(splitPoints, from, rules)
+    const to = segmentEnd(splitPoints, from, {
+      ...rules,
+      least: leastSeconds(segments.length, rules),
+    })
     if (to === undefined) break
     // Only a finished recording has one.
     const isTail = to >= rules.stableSplitPoints
@@ -176,7 +199,7 @@ export function planGrowingSegments(splitPoints: SplitPointTable, rules: GrowthR
 function segmentEnd(
   splitPoints: SplitPointTable,
   from: number,
-  rules: GrowthRules,
+  rules: GrowthRules & { least: number },
 ): number | undefined {
   const count = splitPoints.flags.length
   const lastKnown = rules.finishedBytes === undefined ? rules.stableSplitPoints - 1 : count
@@ -193,7 +216,7 @@ function segmentEnd(
     )
       return splitPoint
     if (isForcedOnly(splitPoints, splitPoint)) latestForced = splitPoint
-    else if (seconds >= rules.segmentSeconds - TOLERANCE_SECONDS) return splitPoint
+    else if (seconds >= rules.least) return splitPoint
     else latestRegular = splitPoint
   }
   return undefined

@@ -48,7 +48,7 @@ function longerAudio(seconds: number): Buffer {
 async function readSegments(
   bytes: Buffer,
   plan: (splitPoints: SplitPointTable) => SegmentPlan = (splitPoints) =>
-    planSegments(splitPoints, 6),
+    planSegments(splitPoints, { segmentSeconds: 6 }),
 ): Promise<ReferencePacket[][]> {
   const file = bytesFile(bytes)
   const reader = createMatroskaReader()

@@ -33,7 +33,8 @@ interface CheckedSegment extends PlayedSegment {
 
 type Planner = (index: MediaIndex) => SegmentPlan
 
-const planFinished: Planner = ({ splitPoints }) => planSegments(splitPoints, SEGMENT_SECONDS)
+const planFinished: Planner = ({ splitPoints }) =>
+  planSegments(splitPoints, { segmentSeconds: SEGMENT_SECONDS })
 const planGrowing: Planner = ({ splitPoints, growth }) =>
   planGrowingSegments(splitPoints, {
     segmentSeconds: SEGMENT_SECONDS,

@@ -32,7 +32,7 @@ describe('a recording with transcoded audio', () => {
       lagSeconds: 0.5,
     })
     const hls = makeHlsRecording(recording, {
-      plan: planSegments(recording.index.splitPoints, 4),
+      plan: planSegments(recording.index.splitPoints, { segmentSeconds: 4 }),
       segmentSeconds: 4,
       transcoder,
     })

@@ -28,7 +28,7 @@ async function indexStory(): Promise<IndexedRecording[]> {
 }
 
 function encrypted(recording: IndexedRecording, segmentSeconds: number): HlsRecording {
-  const plan = planSegments(recording.index.splitPoints, segmentSeconds)
+  const plan = planSegments(recording.index.splitPoints, { segmentSeconds })
   return makeHlsRecording(recording, { plan, segmentSeconds, encryption: 'aes-128' })
 }
 
@@ -75,7 +75,7 @@ test('audio that is silent without a decoder has a key of its own', () => {
     },
     { timescale: 90_000, output: { sampleRate: 48_000, channels: 2 }, splitPointSeconds: 2 },
   )
-  const plan = planSegments(recording.index.splitPoints, 4)
+  const plan = planSegments(recording.index.splitPoints, { segmentSeconds: 4 })
   const transcoder = createAudioTranscoder({ limits: patientDecoder })
   const [silent, transcoded, again] = [undefined, transcoder, transcoder].map((each) =>
     makeHlsRecording(recording, {

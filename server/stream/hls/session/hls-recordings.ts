@@ -40,6 +40,8 @@ export interface RecordingRequest {
   stat: FileStat
   /** `finished`: no longer written to. */
   state: 'growing' | 'finished'
+  /** The first of the session, whose first segments are shorter. */
+  isFirst: boolean
   /** The session's playlist is an EVENT, so its target duration must not change. */
   isInEvent: boolean
   /** Start in milliseconds since 1970, if a recorder's playlist contains it. */
@@ -135,7 +137,7 @@ export class HlsRecordings {
     { inspection, stat }: FoundRecording,
   ): Promise<HlsRecording> {
     if (inspection.status === 'unplayable') throw new UnplayableError(inspection.reason)
-    const { settings } = this.#options
+    const settings = this.#settingsOf(request)
     const { streamer, date, sessionId } = request.session
     const reader = this.#options.readers.forIndex(inspection.index)
     const converted = request.form === 'fmp4' ? reader.asSamples?.(inspection.index) : undefined
@@ -145,7 +147,7 @@ export class HlsRecordings {
     if (growing !== undefined) {
       return new HlsRecording({ ...recording, ...growing }, settings, this.#caches)
     }
-    const plan = planSegments(index.splitPoints, settings.segmentSeconds)
+    const plan = planSegments(index.splitPoints, settings)
     const served = await this.#options.served.identify(request.path, inspection, stat)
     return new HlsRecording({ ...recording, ...served, plan }, settings, this.#caches)
   }
@@ -161,10 +163,12 @@ export class HlsRecordings {
       if (isGrowing && index.growth !== undefined) throw new NotYetListable()
       return undefined
     }
-    const { readers, growing, settings } = this.#options
+    const { readers, growing } = this.#options
+    const { segmentSeconds, startSegmentSeconds } = this.#settingsOf(request)
     const plan = planGrowingSegments(index.splitPoints, {
-      segmentSeconds: settings.segmentSeconds,
-      longestSeconds: longestGrowingSeconds(settings.segmentSeconds),
+      segmentSeconds,
+      startSegmentSeconds,
+      longestSeconds: longestGrowingSeconds(segmentSeconds),
       stableSplitPoints: index.growth?.stableSplitPoints ?? 0,
       finishedBytes: isGrowing ? undefined : stat.sizeBytes,
     })
@@ -184,11 +188,17 @@ export class HlsRecordings {
   }
 
   /** Whether a regular segment would be longer than the target duration of an EVENT playlist. */
-  #exceedsTarget({ isInEvent }: RecordingRequest, splitPoints: SplitPointTable): boolean {
-    if (!isInEvent) return false
-    const { segmentSeconds } = this.#options.settings
-    const plan = planSegments(splitPoints, segmentSeconds)
-    return longestSeconds(plan) > longestGrowingSeconds(segmentSeconds)
+  #exceedsTarget(request: RecordingRequest, splitPoints: SplitPointTable): boolean {
+    if (!request.isInEvent) return false
+    const settings = this.#settingsOf(request)
+    const plan = planSegments(splitPoints, settings)
+    return longestSeconds(plan) > longestGrowingSeconds(settings.segmentSeconds)
+  }
+
+  /** Only a session starts with short segments, not each of its parts. */
+  #settingsOf({ isFirst }: RecordingRequest): HlsSettings {
+    const { settings } = this.#options
+    return isFirst ? settings : { ...settings, startSegmentSeconds: settings.segmentSeconds }
   }
 }
 
@@ -201,8 +211,8 @@ export class NotYetListable extends AppError {
   }
 }
 
-function recordingKey({ session, path }: RecordingRequest): string {
-  return JSON.stringify([session.streamer, session.date, session.sessionId, path])
+function recordingKey({ session, path, isFirst }: RecordingRequest): string {
+  return JSON.stringify([session.streamer, session.date, session.sessionId, path, isFirst])
 }
 
 function finishedKey(request: RecordingRequest): string {

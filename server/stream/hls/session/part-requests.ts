@@ -24,7 +24,8 @@ export function fileRequest(
   { settleSeconds, nowMs }: Settling,
 ): RecordingRequest {
   const state = isSettled(stat, settleSeconds, nowMs) ? 'finished' : 'growing'
-  return { session, path: session.path, name: '', stat, state, isInEvent: false }
+  const { path } = session
+  return { session, path, name: '', stat, state, isFirst: true, isInEvent: false }
 }
 
 /** The requests for a folder of parts. Nothing is listed after a growing part: it would move. */
@@ -38,7 +39,9 @@ export function folderRequests(
     const isLast = requests.length === files.length - 1
     const seconds = isLast ? settleSeconds : Math.min(settleSeconds, FOLLOWED_SETTLE_SECONDS)
     const state = isUnchanged(stat, seconds, nowMs) ? 'finished' : 'growing'
-    requests.push({ session, path, name: stripEndings(name), stat, startMs, state, isInEvent })
+    const isFirst = requests.length === 0
+    const base = stripEndings(name)
+    requests.push({ session, path, name: base, stat, startMs, state, isFirst, isInEvent })
     if (state === 'growing') break
   }
   return requests

@@ -148,7 +148,7 @@ async function inspectAndPlay(): Promise<{ calls: Calls; segments: number }> {
     indexes,
     readers,
     readSubtitles: async (file) => readSubtitles(files, file),
-    settings: { segmentSeconds: 6, encryption: 'none', secret: 'secret' },
+    settings: { segmentSeconds: 6, startSegmentSeconds: 6, encryption: 'none', secret: 'secret' },
     transcodedAudio: new TranscodedAudio({ transcoder: undefined, admission, log, signal }),
     recordFolder: join(root, 'records'),
     onWriteError,

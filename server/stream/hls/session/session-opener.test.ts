@@ -94,7 +94,7 @@ function createOpener(inspect?: Inspect): SessionOpener {
     }),
     readers: countingReaders,
     readSubtitles: async (file) => readSubtitles(folder, file),
-    settings: { segmentSeconds: 4, encryption: 'none', secret: 'secret' },
+    settings: { segmentSeconds: 4, startSegmentSeconds: 2, encryption: 'none', secret: 'secret' },
     transcodedAudio: new TranscodedAudio({
       transcoder: createAudioTranscoder({ limits: patientDecoder }),
       admission: createAdmission(),
