@@ -81,8 +81,11 @@ export class Cluster {
     return this.#served.size
   }
 
+  /** Those that visitors can reach: a process that is stopped closes its listener at once. */
   get running(): RunningNode[] {
-    return this.machines.flatMap(({ node }) => (node === undefined ? [] : [node]))
+    return this.machines.flatMap(({ node }) =>
+      node === undefined || this.#stopping.has(node) ? [] : [node],
+    )
   }
 
   addMachine(name: string, skewMs: number): Machine {

@@ -1,6 +1,7 @@
 // `aftercast serve`: one process scans the library and serves visitors, or lets workers serve on
 // all cores. `aftercast work`: a node of a cluster that only scans.
 import cluster from 'node:cluster'
+import { once } from 'node:events'
 import type { Logger } from 'pino'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { Scanner, ScanProgress } from '../../library/catalog/scan/scan.ts'
@@ -169,28 +170,43 @@ function logEmptyLibrary(serving: Node, scan: Scan): void {
   if (advice !== undefined) serving.logger.warn(advice)
 }
 
+/** Resolves when visitors are not served any more; the scan may still be ending then. */
 async function serveBesideScan(serving: Node, scan: Scan, start: Start | undefined): Promise<void> {
   const { io } = serving
   const state = { isWalked: false }
   const metrics = await startMetrics(serving, scan, () => state.isWalked)
   const { prioritise: onRequested } = scan
   const server = await start?.(serving, { isReady: () => state.isWalked, onRequested })
+  const ended = endOfService(scan, io.signal)
+  ended.catch(() => undefined)
   try {
-    await Promise.race([scan.firstWalk, scan.ended])
+    await Promise.race([scan.firstWalk, ended])
     state.isWalked = true
     server?.announceFirstWalk?.()
-    await Promise.race([scan.isIndexed, pause(FIRST_INDEX_MS), scan.ended])
+    await Promise.race([scan.isIndexed, pause(FIRST_INDEX_MS), ended])
     // The progress bar clears its line.
     await io.log.flush()
     const place = server === undefined ? 'to scan' : `at ${server.url}`
     if (!io.signal.aborted) io.announce(`Aftercast is ready ${place}`)
-    await Promise.race([scan.isIndexed, scan.ended])
+    await Promise.race([scan.isIndexed, ended])
     logEmptyLibrary(serving, scan)
-    await scan.ended
+    await ended
   } finally {
     metrics?.close()
     await server?.close()
   }
+}
+
+/**
+ * Settles with the scan, or when the process is stopped: then nothing follows the hidden names, and
+ * a scan may wait for storage that does not respond.
+ */
+export async function endOfService(
+  { ended }: { ended: Promise<void> },
+  signal: AbortSignal,
+): Promise<void> {
+  const stopped = signal.aborted ? undefined : once(signal, 'abort')
+  await Promise.race([ended, stopped])
 }
 
 async function startMetrics(
