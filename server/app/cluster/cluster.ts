@@ -237,6 +237,8 @@ export function logNodeProblem(logger: Logger, problem: NodeProblem): void {
       return logger.info('this node scans the library')
     case 'scan-lost':
       return logger.warn('another node scans the library now')
+    case 'scan-idle':
+      return logger.info('the library is empty; the first node that finds a recording scans it')
     case 'invalid':
       return logger.warn({ rows: problem.rows }, 'invalid rows of the database were skipped')
     case 'unstorable': {

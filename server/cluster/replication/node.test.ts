@@ -67,7 +67,7 @@ interface NodeOptions {
   /** Where its connections lead: for hidden names, and all others. */
   hideUrl?: string
   nodeUrl?: string
-  library?: { isUsable: boolean }
+  library?: { isUsable: boolean; isEmpty?: boolean }
 }
 
 interface TestNode {
@@ -119,6 +119,9 @@ function startNode(
     library: {
       get isUsable() {
         return library.isUsable
+      },
+      get isEmpty() {
+        return library.isEmpty ?? false
       },
       check: async () => library.isUsable,
     },
@@ -425,6 +428,21 @@ describe('a node that scans', () => {
     expect(second.catalog.listStreamers()).toHaveLength(1)
     second.writer.apply({ found: [found('alice/2026-02-01/2')], gone: [] })
     await expectSameLists(second, startNode('a', { scans: true }))
+  })
+
+  it('leaves an empty library to a node that sees recordings', async () => {
+    const [unmounted, library] = [
+      { isUsable: true, isEmpty: true },
+      { isUsable: true, isEmpty: true },
+    ]
+    const first = startNode('a', { scans: true, library: unmounted })
+    await first.node.firstWalk
+    await expect.poll(() => first.problems).toContainEqual({ kind: 'scan-idle' })
+    const second = startNode('b', { scans: true, library })
+    expect(await second.node.current).toBe('following')
+    library.isEmpty = false
+    await expect.poll(() => second.node.figures().isScanning).toBe(true)
+    expect(first.node.figures().isScanning).toBe(false)
   })
 
   it('removes what another layout has named, also if a node before has begun to', async () => {

@@ -59,6 +59,8 @@ export interface NodeOptions {
 export interface ReadableLibrary {
   /** As of the last seconds. */
   readonly isUsable: boolean
+  /** It is usable, but without recordings: a mount may be missing. */
+  readonly isEmpty: boolean
   /** Waits for a result, within a time limit. */
   check(): Promise<boolean>
 }
@@ -73,7 +75,7 @@ export interface Scan {
 /** For the operator. `down` and `up` alternate. */
 export type NodeProblem =
   | { kind: 'down' | 'hides-late'; error: unknown }
-  | { kind: 'up' | 'scan-begins' | 'scan-lost' }
+  | { kind: 'up' | 'scan-begins' | 'scan-lost' | 'scan-idle' }
   | { kind: 'invalid'; rows: number }
   | { kind: 'unstorable'; path: RecordingPath; error: unknown }
 
@@ -257,8 +259,11 @@ export class ClusterNode {
       const own = library.scanner?.startsWith(this.#claim) ? library.scanner : undefined
       // The response to a renewal may have been lost.
       this.#token = own ?? this.#token
-      if (own !== undefined && this.#isLibraryUsable) return this.#publish(library, this.#scan)
-      await this.#loseScan()
+      const isIdle = !this.#scan.hasEnded && this.#hasNothingToScan(library)
+      if (own !== undefined && this.#isLibraryUsable && !isIdle) {
+        return this.#publish(library, this.#scan)
+      }
+      await this.#loseScan(own !== undefined && isIdle ? 'scan-idle' : 'scan-lost')
       if (own !== undefined) await releaseScan(database, own)
     }
     if (!(await this.#follow(library, signal))) return false
@@ -281,7 +286,9 @@ export class ClusterNode {
   async #tryScan(signal: AbortSignal): Promise<boolean> {
     const { database, replica, scan, onProblem } = this.#options
     if (scan === undefined || (await this.#options.library?.check()) === false) return false
-    const { identity, epoch } = await readLibrary(database)
+    const vacant = await readLibrary(database)
+    if (this.#hasNothingToScan(vacant)) return false
+    const { identity, epoch } = vacant
     if (replica.state() === undefined) replica.moveTo({ identity, epoch, generation: 0 })
     this.#claim = `${replica.state()?.node} ${randomUUID()} `
     this.#token = this.#claim + randomUUID()
@@ -362,16 +369,26 @@ export class ClusterNode {
     return publishOutbox({ database, outbox, token, onUnstorable, onPublished }, batches)
   }
 
+  /**
+   * A node whose mount is missing sees an empty library, which is plausible while the catalog is
+   * empty. It must not keep the claim from a node that sees recordings.
+   */
+  #hasNothingToScan({ isWalked, layout }: SharedLibrary): boolean {
+    const { library, outbox, ...own } = this.#options
+    const isPublished = isWalked && layout === own.layout && outbox.count() === 0
+    return isPublished && library?.isEmpty === true
+  }
+
   get #isLibraryUsable(): boolean {
     return this.#options.library?.isUsable ?? true
   }
 
-  async #loseScan(): Promise<void> {
+  async #loseScan(kind: 'scan-lost' | 'scan-idle' = 'scan-lost'): Promise<void> {
     const scan = this.#scan
     this.#scan = undefined
     scan?.stopping.abort()
     await scan?.ended
-    this.#options.onProblem({ kind: 'scan-lost' })
+    this.#options.onProblem({ kind })
   }
 
   async #end(): Promise<void> {

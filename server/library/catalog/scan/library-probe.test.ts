@@ -59,6 +59,7 @@ test('is usable where an empty catalog is of an empty folder', async () => {
   isExpected = false
   const probe = folderProbe()
   expect(await probe.check()).toBe(true)
+  expect(probe.isEmpty).toBe(true)
   // The catalog of other nodes has arrived.
   isExpected = true
   expect(await probe.check()).toBe(false)

@@ -45,6 +45,11 @@ export class LibraryProbe {
     return this.isUsable && this.#failingSinceMs === undefined
   }
 
+  /** Whether it is usable and has had no recordings since the start of this process. */
+  get isEmpty(): boolean {
+    return this.isReady && !this.#hadContent
+  }
+
   /** Why it is not usable. */
   get problem(): AppError | undefined {
     return this.#problem
