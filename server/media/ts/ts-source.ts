@@ -2,8 +2,8 @@
 import type { VideoCodec } from '../codec/nal-unit.ts'
 import type { SegmentSets } from '../codec/sets-scan.ts'
 import type { PacketBytes, PacketLayout } from './packets/packet.ts'
-import type { ScanOptions, StoredScan } from './scan/scan-state.ts'
 import type { AudioConfig } from './packets/audio-frame.ts'
+import type { ScanOptions, StoredScan } from './scan/scan-state.ts'
 
 /**
  * Source of a MediaIndex made from MPEG-TS: about 13 bytes per split point, and the tables once.

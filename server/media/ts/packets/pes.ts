@@ -15,8 +15,13 @@ interface PesHeader {
   headerBytes: number
   /** Bytes of the whole PES packet; 0 if it ends at the start of the next one. */
   packetBytes: number
-  /** Presentation and decode time, 33 bits of 90 kHz. `dts` equals `pts` without a DTS. */
-  stamps: { pts: number; dts: number } | undefined
+  stamps: PesStamps | undefined
+}
+
+/** Presentation and decode time, 33 bits of 90 kHz. `dts` equals `pts` without a DTS. */
+export interface PesStamps {
+  pts: number
+  dts: number
 }
 
 /**
@@ -37,7 +42,7 @@ export function parsePesHeader(
   return { headerBytes, packetBytes, stamps: parseStamps(bytes, headerBytes) }
 }
 
-function parseStamps(bytes: Uint8Array, headerBytes: number): PesHeader['stamps'] {
+function parseStamps(bytes: Uint8Array, headerBytes: number): PesStamps | undefined {
   const flags = (bytes[7] ?? 0) >>> 6
   if ((flags & 2) === 0 || headerBytes < 14) return undefined
   const pts = parseStamp(bytes, 9)
@@ -62,6 +67,13 @@ export interface PesStart {
 
 export function createPesStart(limitBytes: number): PesStart {
   return { bytes: new Uint8Array(limitBytes), length: 0, position: 0, header: undefined }
+}
+
+/** Begins another PES packet with the transport packet in which it starts. */
+export function openPesStart(start: PesStart, { position }: PacketView): void {
+  start.length = 0
+  start.header = undefined
+  start.position = position
 }
 
 /**

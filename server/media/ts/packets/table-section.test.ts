@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createTsMaker, joinPackets, PMT_PID } from '../../../../test/support/make/make-ts.ts'
-import type { PacketView } from './packet.ts'
+import { packetViews } from '../../../../test/support/make/packet-views.ts'
 import { parsePat, parsePmt, buildPat, buildPmt } from './program-table.ts'
 import {
   countSectionPackets,
@@ -10,19 +10,9 @@ import {
   packetizeSection,
 } from './table-section.ts'
 
-function views(packets: Uint8Array): PacketView[] {
-  return Array.from({ length: packets.length / 188 }, (_, i) => ({
-    bytes: packets,
-    at: i * 188,
-    position: i * 188,
-    header: new DataView(packets.buffer, packets.byteOffset).getUint32(i * 188),
-    counterBefore: 0,
-  }))
-}
-
 function gather(packets: Uint8Array): Uint8Array[] {
   const gatherer = createSectionGatherer()
-  return views(packets).flatMap((packet) => gatherSections(gatherer, packet))
+  return packetViews(packets).flatMap((packet) => gatherSections(gatherer, packet))
 }
 
 const longStreams = Array.from({ length: 40 }, (_, i) => ({

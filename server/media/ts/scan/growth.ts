@@ -3,11 +3,11 @@ import type { Growth } from '../../media-index.ts'
 import { describeGrowth } from '../../timeline/split-points.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
 import { readPesPayload } from '../packets/read-pes.ts'
-import type { Scan, ScanRun } from './scan.ts'
-import { isLastOpen } from './scan-section.ts'
-import type { ScanSection, ScanState } from './scan-state.ts'
+import type { Scan } from './scan.ts'
+import { isStartMovable } from './sections.ts'
 import type { TsForm } from '../ts-source.ts'
 import { audioTicks } from '../packets/audio-frame.ts'
+import type { ScanRun, ScanSection, SectionState } from './scan-state.ts'
 
 /** A PES packet of audio is a few kilobytes; a larger one is not read in whole. */
 const MAX_AUDIO_PES_BYTES = 1024 * 1024
@@ -17,12 +17,12 @@ const MAX_AUDIO_PES_BYTES = 1024 * 1024
  * point, up to the next one: that must be stable, too.
  */
 export function measureGrowth(
-  state: ScanState,
+  sections: SectionState,
   { isOpen, form }: { isOpen: boolean; form: TsForm },
 ): Growth {
-  const firmSplitPoints = isOpen ? 0 : countStableSplitPoints(state)
+  const firmSplitPoints = isOpen ? 0 : countStableSplitPoints(sections)
   const stableSplitPoints = form === 'fmp4' ? Math.max(0, firmSplitPoints - 1) : firmSplitPoints
-  const [from = 0, to = from] = state.splitPoints.offsets
+  const [from = 0, to = from] = sections.points.splitPoints.offsets
   return describeGrowth(stableSplitPoints, { from, to })
 }
 
@@ -30,11 +30,11 @@ export function measureGrowth(
  * The last split point is not stable while earlier audio may continue after it, or frames that are
  * shown before it may follow, nor are those with open tables.
  */
-function countStableSplitPoints(state: ScanState): number {
-  const { splitPoints, sections } = state
-  const isOpen = state.splitCarryIsOpen || isLastOpen(state)
+function countStableSplitPoints(state: SectionState): number {
+  const { splitPoints, splitCarryIsOpen } = state.points
+  const isOpen = splitCarryIsOpen || isStartMovable(state)
   const known = splitPoints.offsets.length - (isOpen ? 1 : 0)
-  const section = sections.at(-1)
+  const section = state.sections.at(-1)
   if (section?.promise !== 'waiting') return known
   return Math.min(known, section.firstSplitPoint + 1)
 }
@@ -51,7 +51,8 @@ export async function settleAudioTracks(
   { run, scan, stableSplitPoints }: AudioTracks,
   signal: AbortSignal,
 ): Promise<void> {
-  const { sections, splitPoints } = scan.state
+  const { sections, points } = scan.state.sections
+  const { splitPoints } = points
   for (const [i, section] of sections.entries()) {
     if (section.audioEndPts !== undefined) continue
     signal.throwIfAborted()
@@ -61,7 +62,7 @@ export async function settleAudioTracks(
         ? scan.endOffset
         : (splitPoints.offsets[next] ?? scan.endOffset) + (splitPoints.carryBytes[next] ?? 0)
     section.audioEndPts = await readAudioEnd(tsFile, section, to)
-    const kept = run.state.sections[i]
+    const kept = run.state.sections.sections[i]
     if (next !== undefined && next < stableSplitPoints && kept)
       kept.audioEndPts = section.audioEndPts
   }

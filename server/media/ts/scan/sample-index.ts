@@ -5,12 +5,12 @@ import { splitNals } from '../../codec/nal-unit.ts'
 import type { VideoCodec } from '../../codec/nal-unit.ts'
 import { parseVideoParameters } from '../../codec/video-parameters.ts'
 import type { AudioTrack } from '../../media-index.ts'
-import type { ScanOptions, ScanSection } from './scan-state.ts'
 import { servedAudioTracks } from './served-program.ts'
 import type { AudioStream } from './served-program.ts'
 import type { AudioConfig } from '../packets/audio-frame.ts'
 import { describeAudio } from '../packets/audio-config.ts'
 import type { TsSamples, TsVideo } from '../ts-source.ts'
+import type { ScanOptions, ScanSection } from './scan-state.ts'
 
 const MAX_PARAMETER_SETS = 64
 

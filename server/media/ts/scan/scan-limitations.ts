@@ -12,11 +12,13 @@ export function describeFlaws(
   startTicks: Float64Array,
 ): Limitation[] {
   const rest = file.stat.sizeBytes - end
-  const limitations: Limitation[] = state.flaws.map((flaw) => ({
+  const { counts } = state
+  const { flaws, points, sections } = state.sections
+  const { offsets } = points.splitPoints
+  const limitations: Limitation[] = flaws.map((flaw) => ({
     ...flaw,
-    seconds: secondsAt(flaw.offsetBytes ?? 0, state.splitPoints.offsets, startTicks),
+    seconds: secondsAt(flaw.offsetBytes ?? 0, offsets, startTicks),
   }))
-  const { sections, counts } = state
   const promises = sections.filter(({ served }) => served.audio !== undefined)
   if (promises.length > 0 && promises.every(({ promise }) => promise !== 'kept')) {
     limitations.push({ code: 'audio-not-served', cause: { code: 'track-empty' } })
@@ -25,7 +27,7 @@ export function describeFlaws(
     limitations.push({ code: 'partly-encrypted' })
   }
   if (rest >= layout.packetBytes) {
-    const seconds = secondsAt(end, state.splitPoints.offsets, startTicks)
+    const seconds = secondsAt(end, offsets, startTicks)
     limitations.push({ code: 'corrupt', lengthBytes: rest, offsetBytes: end, seconds })
   } else if (rest > 0) {
     limitations.push({ code: 'truncated', unit: 'packet', offsetBytes: end })

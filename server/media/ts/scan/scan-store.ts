@@ -1,110 +1,119 @@
-// Stores a scan as small plain values, to continue it when the recording grows.
-import type { SplitPointTable } from '../../media-index.ts'
+// Composes the machines of a scan, and stores their states in an index: as one flat object, without
+// the split points, which the index has.
 import { firstOf } from '../../timeline/split-points.ts'
-import { PID_COUNT } from '../packets/packet.ts'
-import { UNKNOWN_COUNTER } from '../packets/packet-walk.ts'
-import type { PesStart } from '../packets/pes.ts'
-import type { ScanRun } from './scan.ts'
-import type { ScanState, StoredScan } from './scan-state.ts'
-import type { SectionGatherer } from '../packets/table-section.ts'
+import { createAudio } from './audio-marks.ts'
+import { createClock } from './clock.ts'
+import { createFrames } from './frames.ts'
+import { createProgram } from './program.ts'
+import { createSections } from './sections.ts'
+import { restoreSplitPoints } from './split-points.ts'
+import type { StoredSplitPoints } from './split-points.ts'
+import { createWatch, restoreWatch, storeWatch, watchProgram } from './watch.ts'
+import type { ScanOptions, ScanRun, ScanState, StoredScan } from './scan-state.ts'
 
-/** The split points of an index, as far as a scan needs them. */
-export interface StoredSplitPoints {
-  offsets: Float64Array
-  carryBytes: Uint32Array
-  counters: Uint8Array
-  splitPoints: SplitPointTable
+export function createScanState(options: ScanOptions): ScanState {
+  const state: ScanState = {
+    options,
+    watch: createWatch(),
+    program: createProgram(options.program, options.served),
+    frame: createFrames(),
+    audio: createAudio(),
+    clock: createClock(),
+    sections: createSections(options.start),
+    counts: { frames: 0, scrambled: 0 },
+  }
+  watchProgram(state.watch, state.program)
+  return state
 }
 
 /** `shifts` as returned by layTimeline. */
 export function storeScan({ state, position }: ScanRun, shifts: number[]): StoredScan {
-  const { interest, lastCounters, splitPoints, ...rest } = state
-  const watched: StoredScan['watched'] = []
-  interest.forEach((level, pid) => {
-    if (level > 0) watched.push({ pid, level, counter: lastCounters[pid] ?? UNKNOWN_COUNTER })
-  })
+  const { options, watch, program, frame, audio, clock, counts } = state
+  const { patGatherer, pmtGatherer } = program
+  const { points, ...sections } = state.sections
+  const { splitPoints, ...lastPoint } = points
   return {
     position,
     state: {
-      ...rest,
-      patGatherer: trimGatherer(state.patGatherer),
-      pmtGatherer: trimGatherer(state.pmtGatherer),
+      options,
+      ...program,
+      patGatherer: trim(patGatherer, patGatherer.isOpen),
+      pmtGatherer: trim(pmtGatherer, pmtGatherer.isOpen),
       frame: {
-        ...state.frame,
-        pes: trimPes(state.frame),
-        scan: state.frame.isOpen ? state.frame.scan : undefined,
+        ...frame,
+        pes: trim(frame.pes, frame.isOpen),
+        scan: frame.isOpen ? frame.scan : undefined,
       },
-      audio: { ...state.audio, pes: trimPes(state.audio) },
+      audio: { ...audio, pes: trim(audio.pes, audio.isOpen) },
+      ...clock,
+      ...sections,
+      ...lastPoint,
+      counts,
     },
-    watched,
+    watched: storeWatch(watch),
     splitPointCount: splitPoints.offsets.length,
-    shifts: shifts.slice(0, state.sections.length),
+    shifts: shifts.slice(0, sections.sections.length),
   }
 }
 
-function trimPes({ pes, isOpen }: { pes: PesStart; isOpen: boolean }): PesStart {
-  return { ...pes, bytes: pes.bytes.slice(0, isOpen ? pes.length : 0) }
+/** What is gathered from packets. */
+interface Gathered {
+  bytes: Uint8Array
+  length: number
 }
 
-function trimGatherer(gatherer: SectionGatherer): SectionGatherer {
-  return { ...gatherer, bytes: gatherer.bytes.slice(0, gatherer.isOpen ? gatherer.length : 0) }
+/** Without the bytes after the gathered ones, or without any. */
+function trim<Part extends Gathered>(part: Part, isNeeded: boolean): Part {
+  return { ...part, bytes: part.bytes.slice(0, isNeeded ? part.length : 0) }
 }
 
-/**
- * Restores a scan; the stored one stays unchanged. `fresh` is a new scan of the same recording,
- * whose buffers are reused.
- */
-export function restoreScan(
-  stored: StoredScan,
-  known: StoredSplitPoints,
-  fresh: ScanState,
-): ScanRun {
-  const rest = structuredClone(stored.state)
-  const interest = new Uint8Array(PID_COUNT)
-  const lastCounters = new Uint8Array(PID_COUNT).fill(UNKNOWN_COUNTER)
-  for (const { pid, level, counter } of stored.watched) {
-    interest[pid] = level
-    lastCounters[pid] = counter
+/** With the buffer of a part that is as large as it was. */
+function widen<Part extends Gathered>(part: Part, { bytes }: Part): Part {
+  bytes.set(part.bytes)
+  return { ...part, bytes }
+}
+
+/** Restores a scan; the stored one stays unchanged. */
+export function restoreScan(stored: StoredScan, index: StoredSplitPoints): ScanRun {
+  const state = structuredClone(stored.state)
+  const { program, served, counters, options, counts } = state
+  const fresh = createScanState(options)
+  const { patGatherer, pmtGatherer } = fresh.program
+  const { reference, jump, stray, pauseFrom, lastKeyDts, takesRecovery } = state
+  const { sections, gate, wantsSection, holes, sets, flaws } = state
+  const points = restoreSplitPoints(index, recordedTimes(stored, index), state)
+  return {
+    state: {
+      options,
+      watch: restoreWatch(stored.watched),
+      program: {
+        program,
+        served,
+        patGatherer: widen(state.patGatherer, patGatherer),
+        pmtGatherer: widen(state.pmtGatherer, pmtGatherer),
+        counters,
+      },
+      frame: { ...state.frame, pes: widen(state.frame.pes, fresh.frame.pes) },
+      audio: { ...state.audio, pes: widen(state.audio.pes, fresh.audio.pes) },
+      clock: { reference, jump, stray, pauseFrom, lastKeyDts, takesRecovery },
+      sections: { sections, points, gate, wantsSection, holes, sets, flaws },
+      counts,
+    },
+    position: stored.position,
   }
-  const state: ScanState = {
-    ...rest,
-    interest,
-    lastCounters,
-    patGatherer: widen(rest.patGatherer, fresh.patGatherer),
-    pmtGatherer: widen(rest.pmtGatherer, fresh.pmtGatherer),
-    frame: { ...rest.frame, pes: widen(rest.frame.pes, fresh.frame.pes) },
-    audio: { ...rest.audio, pes: widen(rest.audio.pes, fresh.audio.pes) },
-    splitPoints: restoreSplitPoints(stored, known),
-  }
-  return { state, position: stored.position }
 }
 
-function widen<Gathered extends { bytes: Uint8Array }>(
-  gathered: Gathered,
-  fresh: Gathered,
-): Gathered {
-  fresh.bytes.set(gathered.bytes)
-  return { ...gathered, bytes: fresh.bytes }
-}
-
-function restoreSplitPoints(
-  { state, splitPointCount, shifts }: StoredScan,
-  { offsets, carryBytes, counters, splitPoints }: StoredSplitPoints,
-): ScanState['splitPoints'] {
+/** Times of the split points on the clock of the recording; the index has those of the session. */
+function recordedTimes(
+  { state: { sections }, splitPointCount, shifts }: StoredScan,
+  { splitPoints }: StoredSplitPoints,
+): number[] {
   const pts = firstOf(splitPoints.startTicks, splitPointCount)
-  state.sections.forEach(({ firstSplitPoint }, i) => {
-    const end = state.sections[i + 1]?.firstSplitPoint ?? splitPointCount
+  sections.forEach(({ firstSplitPoint }, i) => {
+    const end = sections[i + 1]?.firstSplitPoint ?? splitPointCount
     // This may not be the original time of the first split point; the scan has it elsewhere.
     for (let splitPoint = firstSplitPoint; splitPoint < end; splitPoint++)
       pts[splitPoint] = (pts[splitPoint] ?? 0) + (shifts[i] ?? 0)
   })
-  // Bytes after the stored position may have moved the last one.
-  if (pts.length > 0) pts[pts.length - 1] = state.lastSplitPointPts
-  return {
-    offsets: firstOf(offsets, splitPointCount),
-    pts,
-    carryBytes: firstOf(carryBytes, splitPointCount),
-    counters: firstOf(counters, splitPointCount),
-    flags: firstOf(splitPoints.flags, splitPointCount),
-  }
+  return pts
 }

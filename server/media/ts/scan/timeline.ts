@@ -1,7 +1,7 @@
 // Arranges the sections of a scan on the timeline of the session.
 import { DEFAULT_FRAME_SECONDS } from '../../timeline/timeline-rules.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'
-import type { SplitPointList, ScanSection } from './scan-state.ts'
+import type { ScanSection, SplitPointList } from './scan-state.ts'
 
 const LONE_FRAME_TICKS = DEFAULT_FRAME_SECONDS * PES_TIMESCALE
 

@@ -11,10 +11,7 @@ import type { TsFile } from '../packets/packet-walk.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'
 import { probeFile } from './probe.ts'
 import { beginScan, continueScan, endScan } from './scan.ts'
-import type { Scan, ScanRun } from './scan.ts'
-import type { ScanOptions, ScanSection } from './scan-state.ts'
-import { createScanState } from './scan-state.ts'
-import { restoreScan, storeScan } from './scan-store.ts'
+import type { Scan } from './scan.ts'
 import { sampleAudioStreams, sampleAudioTracks, sectionSamples } from './sample-index.ts'
 import type { SampleAudio } from './sample-index.ts'
 import { buildOwnTables, formOf } from './served-program.ts'
@@ -24,6 +21,8 @@ import { withByteLimits } from './segment-costs.ts'
 import { layTimeline } from './timeline.ts'
 import { verbatimTrack } from '../packets/audio-config.ts'
 import type { TsForm, TsResume, TsSection, TsSource } from '../ts-source.ts'
+import type { ScanOptions, ScanRun, ScanSection, SectionState } from './scan-state.ts'
+import { restoreScan, storeScan } from './scan-store.ts'
 
 /** An index in progress: the result of the probe, and the scans. */
 interface Indexing {
@@ -55,26 +54,27 @@ export async function readTsIndex(
   } else {
     indexing.alone = undefined
   }
-  if (scan.state.splitPoints.offsets.length === 0) {
+  const { sections, points } = scan.state.sections
+  if (points.splitPoints.offsets.length === 0) {
     throw new UnplayableError(noSplitPointReason(scan, indexing.options.served))
   }
   const isOpen = run !== main || !indexing.isSettled
   const form = formOf(run.state.options.served)
-  const growth = measureGrowth(run.state, { isOpen, form })
+  const growth = measureGrowth(run.state.sections, { isOpen, form })
   await settleAudioTracks(
     tsFile,
     { run, scan, stableSplitPoints: growth.stableSplitPoints },
     signal,
   )
-  const { shifts, ...timeline } = layTimeline(scan.state.splitPoints, scan.state.sections)
+  const { shifts, ...timeline } = layTimeline(points.splitPoints, sections)
   const limitations = describeFlaws(tsFile, scan, timeline.startTicks)
   if (run !== main) {
     limitations.push({ code: 'video-not-served', cause: { code: 'track-empty' } })
   }
-  const audioTracks = sampleAudioStreams(run.state.options, scan.state.sections)
+  const audioTracks = sampleAudioStreams(run.state.options, sections)
   const source: TsSource = {
     ...createSource(tsFile, scan, form),
-    sections: scan.state.sections.flatMap((section, i) =>
+    sections: sections.flatMap((section, i) =>
       finishSection(section, form, {
         audioTracks: form === 'fmp4' || section.promise === 'kept' ? audioTracks : [],
         shiftTicks: shifts[i] ?? 0,
@@ -83,8 +83,12 @@ export async function readTsIndex(
     ...(indexing.isSettled && { resume: storeScans(indexing, run, shifts) }),
   }
   const index: MediaIndex = {
-    tracks: describeTracks(scan.state.sections, { form, audioTracks }),
-    splitPoints: { timescale: PES_TIMESCALE, ...timeline, flags: splitPointFlags(scan) },
+    tracks: describeTracks(sections, { form, audioTracks }),
+    splitPoints: {
+      timescale: PES_TIMESCALE,
+      ...timeline,
+      flags: splitPointFlags(scan.state.sections),
+    },
     ...(limitations.length > 0 && { limitations }),
     growth,
     source,
@@ -109,8 +113,8 @@ function resume(file: OpenFile, previous: MediaIndex | undefined): Indexing | un
     tsFile: { file, layout },
     options,
     isSettled: true,
-    main: restoreScan(main, known, createScanState(options)),
-    alone: alone && restoreScan(alone, known, createScanState(options)),
+    main: restoreScan(main, known),
+    alone: alone && restoreScan(alone, known),
   }
 }
 
@@ -173,8 +177,8 @@ function describeVideo(sections: ScanSection[]): VideoTrack {
   throw new UnplayableError({ code: 'video-config-invalid', codec })
 }
 
-function splitPointFlags({ state: { splitPoints, sections } }: Scan): Uint8Array {
-  const flags = Uint8Array.from(splitPoints.flags)
+function splitPointFlags({ points, sections }: SectionState): Uint8Array {
+  const flags = Uint8Array.from(points.splitPoints.flags)
   for (const { firstSplitPoint } of sections.slice(1))
     flags[firstSplitPoint] = (flags[firstSplitPoint] ?? 0) | SPLIT_DISCONTINUITY
   return flags
@@ -185,8 +189,9 @@ function createSource(
   { state, endOffset }: Scan,
   form: TsForm,
 ): Omit<TsSource, 'sections'> {
-  const { splitPoints, holes } = state
-  const sets = finishSets(state.sets)
+  const { points, holes } = state.sections
+  const { splitPoints } = points
+  const sets = finishSets(state.sections.sets)
   return {
     container: 'ts',
     form,
