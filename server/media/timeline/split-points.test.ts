@@ -14,6 +14,7 @@ import {
   firstOf,
   isStartOpen,
   moveLastStart,
+  secondsAt,
   tableOf,
 } from './split-points.ts'
 
@@ -57,6 +58,11 @@ describe('moveLastStart()', () => {
   it('has no lowest time on the clock of the recording', () => {
     expect(moveLastStart([10], -5, -Infinity)).toBe(-5)
   })
+})
+
+it('a position is in the last split point before it', () => {
+  const splitPoints = { offsets: [100, 200], startTicks: [0, 90], timescale: 30 }
+  expect([0, 100, 199, 200, 999].map((at) => secondsAt(at, splitPoints))).toEqual([0, 0, 0, 3, 3])
 })
 
 it('a table ends after its last split point', () => {

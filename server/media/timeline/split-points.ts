@@ -1,5 +1,6 @@
 // What all scanners do with the split points and sections that they have found so far: they bound
-// them, continue stored ones, move the start of the last one, and state what stays as it is.
+// them, continue stored ones, move the start of the last one, find the one of a position, and state
+// what stays as it is.
 import { UnplayableError } from '../../base/errors.ts'
 import { SPLIT_FORCED, SPLIT_KEY_FRAME } from '../media-index.ts'
 import type { Growth, SplitPointTable } from '../media-index.ts'
@@ -53,6 +54,21 @@ export function moveLastStart(starts: number[], ticks: number, before = -1): num
   const moved = Math.max(earliest, Math.min(starts[last] ?? 0, ticks))
   starts[last] = moved
   return moved
+}
+
+/** The start of the split point that contains a position of the file. */
+export function secondsAt(
+  position: number,
+  { offsets, startTicks, timescale }: TimedPositions,
+): number {
+  const splitPoint = offsets.findLastIndex((offset) => offset <= position)
+  return (startTicks[splitPoint] ?? 0) / timescale
+}
+
+interface TimedPositions {
+  offsets: readonly number[]
+  startTicks: ArrayLike<number>
+  timescale: number
 }
 
 /** The table of an index, which ends after its last split point. */

@@ -3,6 +3,7 @@ import { MAX_LIMITATIONS } from '../../media-index.ts'
 import type { Fmp4Section } from '../fmp4-source.ts'
 import type { SkippedBytes } from '../fragments/fragment-walk.ts'
 import type { Limitation } from '../../../base/problem.ts'
+import { secondsAt } from '../../timeline/split-points.ts'
 
 export interface LimitationSources {
   /**
@@ -88,13 +89,4 @@ function hasOtherCodec(before: Fmp4Section, section: Fmp4Section): boolean {
     const last = before.descriptions[track] ?? 0
     return description !== 0 && last !== 0 && description !== last
   })
-}
-
-/** Start of the split point that contains a position. */
-function secondsAt(
-  position: number,
-  { offsets, startTicks, timescale }: LimitationSources['splitPoints'],
-) {
-  const splitPoint = offsets.findLastIndex((offset) => offset <= position)
-  return (startTicks[splitPoint] ?? 0) / timescale
 }

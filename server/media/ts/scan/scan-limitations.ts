@@ -2,6 +2,7 @@
 import type { Limitation } from '../../../base/problem.ts'
 import { MAX_LIMITATIONS } from '../../media-index.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
+import { secondsAt } from '../../timeline/split-points.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'
 import type { Scan } from './scan.ts'
 
@@ -15,9 +16,10 @@ export function describeFlaws(
   const { counts } = state
   const { flaws, points, sections } = state.sections
   const { offsets } = points.splitPoints
+  const splitPoints = { offsets, startTicks, timescale: PES_TIMESCALE }
   const limitations: Limitation[] = flaws.map((flaw) => ({
     ...flaw,
-    seconds: secondsAt(flaw.offsetBytes ?? 0, offsets, startTicks),
+    seconds: secondsAt(flaw.offsetBytes ?? 0, splitPoints),
   }))
   const promises = sections.filter(({ served }) => served.audio !== undefined)
   if (promises.length > 0 && promises.every(({ promise }) => promise !== 'kept')) {
@@ -27,16 +29,10 @@ export function describeFlaws(
     limitations.push({ code: 'partly-encrypted' })
   }
   if (rest >= layout.packetBytes) {
-    const seconds = secondsAt(end, offsets, startTicks)
+    const seconds = secondsAt(end, splitPoints)
     limitations.push({ code: 'corrupt', lengthBytes: rest, offsetBytes: end, seconds })
   } else if (rest > 0) {
     limitations.push({ code: 'truncated', unit: 'packet', offsetBytes: end })
   }
   return limitations.slice(-MAX_LIMITATIONS)
-}
-
-/** Start of the split point that contains the limitation. */
-function secondsAt(offsetBytes: number, offsets: number[], startTicks: Float64Array): number {
-  const splitPoint = offsets.findLastIndex((offset) => offset <= offsetBytes)
-  return (startTicks[splitPoint] ?? 0) / PES_TIMESCALE
 }
