@@ -20,6 +20,7 @@ import { audioTicks } from './audio-frame.ts'
 import { AUDIO_TAG, startWalk, VIDEO_TAG, walkTags } from './tag-walk.ts'
 import type { Tag } from './tag-walk.ts'
 import { parseVideoBody } from './video-tag.ts'
+import { findSection } from '../timeline/split-points.ts'
 
 export const VIDEO_TIMESCALE = 1000
 /** Bytes after a segment, which confirm where its last tag ends. */
@@ -111,7 +112,7 @@ export function sectionAt(
   splitPoint: number,
 ): FlvSection | undefined {
   if (!(splitPoint >= 0 && splitPoint < offsets.length)) return undefined
-  return sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)
+  return findSection(sections, splitPoint)
 }
 
 function sectionEnd({ sections, offsets }: FlvSource, section: FlvSection | undefined): number {

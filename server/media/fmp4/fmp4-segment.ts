@@ -1,6 +1,5 @@
 // Reads the samples of a segment: parses the headers of its fragments again, in a few large reads.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AppError } from '../../base/errors.ts'
 import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { setsAt } from '../codec/sets-scan.ts'
 import type { SplitPointRange, MediaIndex } from '../media-index.ts'
@@ -14,6 +13,7 @@ import { FragmentWalk } from './fragments/fragment-walk.ts'
 import { readMoovSamples } from './fragments/moov-samples.ts'
 import { trackDefaults, readFragment } from './scan/scan.ts'
 import { leadTrack, rescale, servedTicks, sessionShift } from './scan/scan-state.ts'
+import { sectionOf } from '../timeline/split-points.ts'
 
 /** One run for each requested track (positions in `Fmp4Init.tracks`), in that order. */
 export async function readFragmentRuns(
@@ -48,13 +48,6 @@ export function prefixAt(source: Fmp4Source, splitPoint: number): Uint8Array {
   const video = tracks.findIndex((track) => track?.kind === 'video')
   const decoder = tracks[video]?.descriptions[(descriptions[video] ?? 0) - 1]?.decoder
   return samplePrefix(decoder, setsAt(source.sets, splitPoint))
-}
-
-/** The section of a split point. */
-export function sectionOf({ sections }: Fmp4Source, splitPoint: number): Fmp4Section {
-  const section = sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)
-  if (section === undefined) throw new AppError('failed', 'the index is corrupt')
-  return section
 }
 
 /** The fragments of a segment. */

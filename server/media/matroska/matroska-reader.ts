@@ -16,8 +16,9 @@ import { readChapters } from './matroska-chapters.ts'
 import { MAX_BLOCK_BYTES } from './matroska-limits.ts'
 import { CLOCK_RATE, type MatroskaSource } from './matroska-source.ts'
 import { audioRun as audioSamples, frameRun } from './segment/segment-runs.ts'
-import { type SegmentSamples, readSamples, sectionOfSplitPoint } from './segment/segment-samples.ts'
+import { type SegmentSamples, readSamples } from './segment/segment-samples.ts'
 import { withPrefix } from './segment/header-stripping.ts'
+import { sectionOf } from '../timeline/split-points.ts'
 
 export function createMatroskaReader(): MediaReader {
   return { index: indexMatroska, readSegment, initTracks, readKeyFrame, readChapters }
@@ -61,7 +62,7 @@ function videoRun(
   const section = frames.at(-1)?.section
   if (section === undefined) return undefined
   const earliest = source.splitPoints.earliestTicks[to] ?? NaN
-  const continues = !Number.isNaN(earliest) && sectionOfSplitPoint(source, to) === section
+  const continues = !Number.isNaN(earliest) && sectionOf(source, to) === section
   const next = earliest - section.shiftTicks - section.delayTicks
   const run = frameRun(frames, continues ? next : undefined)
   return run && made(run, source.sets[section.set]?.video?.prefix)
@@ -76,7 +77,7 @@ function audioRun(
   if (found === undefined) return undefined
   const { stream, samples } = found
   const start = source.splitPoints.audioStarts[audio]?.[to] ?? NaN
-  const section = sectionOfSplitPoint(source, to)
+  const section = sectionOf(source, to)
   const continues = !Number.isNaN(start) && section.firstSplitPoint !== to
   const shift = Math.round((section.shiftTicks / CLOCK_RATE) * stream.timescale)
   const run = audioSamples(stream, samples, continues ? start - shift : undefined)
@@ -93,7 +94,7 @@ function initTracks(
   tracks?: readonly number[],
 ): InitTrack[] {
   const source = sourceOf(index, 'matroska')
-  const set = source.sets[sectionOfSplitPoint(source, splitPoint).set]
+  const set = source.sets[sectionOf(source, splitPoint).set]
   return wantedTracks(index, tracks).flatMap((track): InitTrack[] => {
     if (track.kind === 'video') {
       const { video } = set ?? {}
@@ -116,7 +117,7 @@ async function readKeyFrame(
 ): Promise<KeyFrame | undefined> {
   const source = openSource(file, index)
   if (!hasKeyFrame(index, splitPoint)) return undefined
-  const { set, firstFrameAt } = sectionOfSplitPoint(source, splitPoint)
+  const { set, firstFrameAt } = sectionOf(source, splitPoint)
   const video = source.sets[set]?.video
   if (video?.config === undefined) return undefined
   const data = await readKeyFrameBytes(file, source, {

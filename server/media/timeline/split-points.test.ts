@@ -11,10 +11,12 @@ import {
   checkSections,
   checkSplitPoints,
   describeGrowth,
+  findSection,
   firstOf,
   isStartOpen,
   moveLastStart,
   secondsAt,
+  sectionOf,
   tableOf,
 } from './split-points.ts'
 
@@ -58,6 +60,14 @@ describe('moveLastStart()', () => {
   it('has no lowest time on the clock of the recording', () => {
     expect(moveLastStart([10], -5, -Infinity)).toBe(-5)
   })
+})
+
+it('a split point is in the last section that begins at it or before it', () => {
+  const sections = [{ firstSplitPoint: 1 }, { firstSplitPoint: 4 }]
+  expect([1, 3, 4, 9].map((at) => findSection(sections, at)?.firstSplitPoint)).toEqual([1, 1, 4, 4])
+  expect(sectionOf({ sections }, 4)).toBe(sections[1])
+  expect(findSection(sections, 0)).toBeUndefined()
+  expect(() => sectionOf({ sections }, 0)).toThrow('the index is corrupt')
 })
 
 it('a position is in the last split point before it', () => {

@@ -1,7 +1,7 @@
 // What all scanners do with the split points and sections that they have found so far: they bound
 // them, continue stored ones, move the start of the last one, find the one of a position, and state
 // what stays as it is.
-import { UnplayableError } from '../../base/errors.ts'
+import { AppError, UnplayableError } from '../../base/errors.ts'
 import { SPLIT_FORCED, SPLIT_KEY_FRAME } from '../media-index.ts'
 import type { Growth, SplitPointTable } from '../media-index.ts'
 
@@ -69,6 +69,24 @@ interface TimedPositions {
   offsets: readonly number[]
   startTicks: ArrayLike<number>
   timescale: number
+}
+
+/** The section of a split point, of sections in order; undefined if it is before all of them. */
+export function findSection<Section extends { firstSplitPoint: number }>(
+  sections: readonly Section[],
+  splitPoint: number,
+): Section | undefined {
+  return sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)
+}
+
+/** As `findSection`. Throws AppError `failed` if there is none. */
+export function sectionOf<Section extends { firstSplitPoint: number }>(
+  { sections }: { sections: readonly Section[] },
+  splitPoint: number,
+): Section {
+  const section = findSection(sections, splitPoint)
+  if (section === undefined) throw new AppError('failed', 'the index is corrupt')
+  return section
 }
 
 /** The table of an index, which ends after its last split point. */

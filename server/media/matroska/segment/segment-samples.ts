@@ -1,5 +1,4 @@
 // Collects the frames of a segment, with their times on the session timeline.
-import { AppError } from '../../../base/errors.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import { ElementWalk } from '../elements/element-walk.ts'
@@ -15,6 +14,7 @@ import {
 } from '../matroska-source.ts'
 import { clockTicks, frameDuration, snapToExpected } from '../scan/block-clock.ts'
 import { walkFile } from '../elements/walk-file.ts'
+import { sectionOf } from '../../timeline/split-points.ts'
 
 /** Frames in decode order; times in ticks of CLOCK_RATE. */
 export interface FrameSample {
@@ -72,13 +72,6 @@ export async function readSamples(
   return collector.samples
 }
 
-/** The section of a split point. */
-export function sectionOfSplitPoint({ sections }: MatroskaSource, splitPoint: number): Section {
-  const section = sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)
-  if (section === undefined) throw new AppError('failed', 'the index is corrupt')
-  return section
-}
-
 /** Track numbers of all sets. */
 function servedNumbers({ sets }: MatroskaSource): Set<number> {
   const streams = sets.flatMap(({ video, audioTracks }) => [video, ...audioTracks])
@@ -102,7 +95,7 @@ class SampleCollector implements WalkVisitor {
     this.#request = request
     this.#served = servedNumbers(source)
     this.#splitPoint = request.from
-    this.#section = sectionOfSplitPoint(source, request.from)
+    this.#section = sectionOf(source, request.from)
     this.#set = source.sets[this.#section.set] ?? { audioTracks: [], subtitles: [] }
     this.#resyncAudio()
   }
@@ -136,7 +129,7 @@ class SampleCollector implements WalkVisitor {
 
   #enterSplitPoint(splitPoint: number): void {
     this.#splitPoint = splitPoint
-    this.#section = sectionOfSplitPoint(this.#source, splitPoint)
+    this.#section = sectionOf(this.#source, splitPoint)
     this.#set = this.#source.sets[this.#section.set] ?? { audioTracks: [], subtitles: [] }
     if (this.#section.firstSplitPoint === splitPoint) this.#expected.clear()
     this.#resyncAudio()

@@ -23,24 +23,15 @@ export async function readPesPayload(
   tsFile: TsFile,
   wanted: PesWanted,
 ): Promise<Uint8Array | undefined> {
-  return (await readPes(tsFile, wanted)).payload
-}
-
-/** The same, and whether the result stays when the file grows. */
-export async function readPes(
-  tsFile: TsFile,
-  wanted: PesWanted,
-): Promise<{ payload: Uint8Array | undefined; isSettled: boolean }> {
   const chunks: Uint8Array[] = []
   let length = 0
   let wantedLength = wanted.limitBytes
-  let isSettled = wanted.to <= tsFile.file.stat.sizeBytes
   const interest = new Uint8Array(PID_COUNT)
   interest[wanted.pid] = ALL
 
   function visit(packet: PacketView): 'continue' | 'stop' {
     const isStart = isUnitStart(packet.header)
-    if (length > 0 && isStart) return stop()
+    if (length > 0 && isStart) return 'stop'
     if ((length === 0 && !isStart) || isScrambled(packet.header)) return 'continue'
     const payload = packet.bytes.slice(payloadStart(packet), payloadEnd(packet))
     chunks.push(payload)
@@ -48,11 +39,7 @@ export async function readPes(
     if (chunks.length === 1 && wanted.exceedsLengths !== true) {
       wantedLength = Math.min(wantedLength, pesBytes(payload))
     }
-    return length >= wantedLength ? stop() : 'continue'
-  }
-  function stop(): 'stop' {
-    isSettled = true
-    return 'stop'
+    return length >= wantedLength ? 'stop' : 'continue'
   }
 
   const { from, to } = wanted
@@ -60,8 +47,7 @@ export async function readPes(
   await walkPackets(tsFile, { interest, visit }, range)
   const pes = joinChunks(chunks, Math.min(length, wantedLength))
   const header = parsePesHeader(pes)
-  const payload = typeof header === 'string' ? undefined : pes.subarray(header.headerBytes)
-  return { payload, isSettled }
+  return typeof header === 'string' ? undefined : pes.subarray(header.headerBytes)
 }
 
 function pesBytes(start: Uint8Array): number {

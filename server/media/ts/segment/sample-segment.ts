@@ -4,7 +4,7 @@ import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { videoConfig } from '../../codec/sample-entry.ts'
 import { setsAt } from '../../codec/sets-scan.ts'
 import { hasKeyFrame, servedTracks } from '../../media-index.ts'
-import type { SplitPointRange, MediaIndex } from '../../media-index.ts'
+import type { MediaIndex } from '../../media-index.ts'
 import type { InitTrack, SampleRun, SegmentRange } from '../../media-reader.ts'
 import { gatherSegment } from './gather-segment.ts'
 import type { Gathered } from './gather-segment.ts'
@@ -15,7 +15,10 @@ import type { SessionClock } from './session-clock.ts'
 import { audioRun } from './audio-samples.ts'
 import { isPlayed } from '../packets/audio-frame.ts'
 import { audioEntry } from '../packets/audio-config.ts'
-import type { TsSamples, TsSection, TsAudio, TsSource, TsVideo } from '../ts-source.ts'
+import type { TsSamples, TsAudio, TsSource, TsVideo } from '../ts-source.ts'
+import { findSection } from '../../timeline/split-points.ts'
+import { splitAtSections } from './split-at-sections.ts'
+import type { RecordedSegment } from './split-at-sections.ts'
 
 /** Samples of the split points, a run for each track with samples. */
 export async function readSampleRuns(
@@ -25,36 +28,18 @@ export async function readSampleRuns(
 ): Promise<SampleRun[]> {
   const runs: SampleRun[] = []
   for (const chunk of splitAtSections(source, range)) {
-    const streams = chooseStreams(index, chunk.samples, range.tracks)
+    const { samples } = chunk.section
+    if (samples === undefined) continue
+    const streams = chooseStreams(index, samples, range.tracks)
     const gathered = await gatherSegment(file, source, {
       ...chunk,
       videoPid: streams.video?.pid,
       audioPids: streams.audioTracks.map(({ pid }) => pid),
     })
-    runs.push(...makeRuns({ index, source }, chunk, { streams, gathered }))
+    const clock = clockOf(index, chunk, samples)
+    runs.push(...makeRuns({ index, source }, chunk, { streams, gathered, clock }))
   }
   return runs
-}
-
-/** Split points of one section. */
-interface RecordedSegment extends SplitPointRange {
-  section: TsSection
-  samples: TsSamples
-  /** Whether split points of the same section follow. */
-  goesOn: boolean
-}
-
-function splitAtSections(
-  { sections, offsets }: TsSource,
-  { from, to }: SplitPointRange,
-): RecordedSegment[] {
-  return sections.flatMap((section, i) => {
-    const end = sections[i + 1]?.firstSplitPoint ?? offsets.length
-    const { samples } = section
-    const chunk = { from: Math.max(from, section.firstSplitPoint), to: Math.min(to, end) }
-    if (samples === undefined || chunk.from >= chunk.to) return []
-    return [{ ...chunk, section, samples, goesOn: chunk.to < end }]
-  })
 }
 
 interface Streams {
@@ -82,9 +67,8 @@ function chooseStreams(
 function makeRuns(
   { index, source }: { index: MediaIndex; source: TsSource },
   chunk: RecordedSegment,
-  { streams, gathered }: { streams: Streams; gathered: Gathered },
+  { streams, gathered, clock }: { streams: Streams; gathered: Gathered; clock: SessionClock },
 ): SampleRun[] {
-  const clock = clockOf(index, chunk)
   const { end } = gathered
   const { video } = streams
   const frames =
@@ -111,7 +95,8 @@ function makeRuns(
 
 function clockOf(
   { splitPoints }: MediaIndex,
-  { from, to, section, samples }: RecordedSegment,
+  { from, to, section }: RecordedSegment,
+  samples: TsSamples,
 ): SessionClock {
   return createSessionClock({
     shiftTicks: samples.shiftTicks,
@@ -129,7 +114,7 @@ export function sampleTracks(
   { sections }: TsSource,
   { splitPoint, tracks }: { splitPoint: number; tracks: readonly number[] | undefined },
 ): InitTrack[] {
-  const samples = sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)?.samples
+  const samples = findSection(sections, splitPoint)?.samples
   if (samples === undefined) return []
   const { video, audioTracks } = chooseStreams(index, samples, tracks)
   const frames = video && videoTrack(video)

@@ -5,7 +5,8 @@ import { setsAt } from '../../codec/sets-scan.ts'
 import type { KeyFrame } from '../../media-index.ts'
 import { readPesPayload } from '../packets/read-pes.ts'
 import { createFrameScan, scanFrame } from '../packets/frame-start.ts'
-import type { TsSection, TsSource } from '../ts-source.ts'
+import type { TsSource } from '../ts-source.ts'
+import { findSection } from '../../timeline/split-points.ts'
 
 /** A larger key frame is truncated; 8K at the highest levels is far smaller. */
 const MAX_KEY_FRAME_BYTES = 16 * 1024 * 1024
@@ -18,7 +19,7 @@ export async function readTsKeyFrame(
   source: TsSource,
   splitPoint: number,
 ): Promise<KeyFrame | undefined> {
-  const section = sectionOf(source, splitPoint)
+  const section = findSection(source.sections, splitPoint)
   const from = source.offsets[splitPoint]
   if (from === undefined || section?.videoPid === undefined) return undefined
   const { videoPid, videoCodec, parameterSets } = section
@@ -39,8 +40,4 @@ export async function readTsKeyFrame(
   const sets = setsAt(source.sets, splitPoint).flatMap((set) => [START_CODE, set])
   const inForce = sets.length > 0 ? sets : [parameterSets ?? new Uint8Array(0)]
   return { codec: videoCodec, data: Buffer.concat([...inForce, frame]), rotationDegrees: 0 }
-}
-
-function sectionOf({ sections }: TsSource, splitPoint: number): TsSection | undefined {
-  return sections.findLast(({ firstSplitPoint }) => firstSplitPoint <= splitPoint)
 }

@@ -17,6 +17,8 @@ import { PAT_PID } from '../packets/program-table.ts'
 import { readSetPackets } from './set-packets.ts'
 import { packetizeSection } from '../packets/table-section.ts'
 import type { TsSection, TsSource } from '../ts-source.ts'
+import { splitAtSections } from './split-at-sections.ts'
+import type { RecordedSegment } from './split-at-sections.ts'
 
 /** Parts of the segment. */
 export async function readSegmentParts(
@@ -30,22 +32,6 @@ export async function readSegmentParts(
     for (const part of await readChunk(file, source, chunk)) parts.push(part)
   }
   return parts
-}
-
-/** Split points of one section. */
-interface RecordedSegment extends SplitPointRange {
-  section: TsSection
-}
-
-function splitAtSections(
-  { sections, offsets }: TsSource,
-  { from, to }: SplitPointRange,
-): RecordedSegment[] {
-  return sections.flatMap((section, i) => {
-    const end = sections[i + 1]?.firstSplitPoint ?? offsets.length
-    const chunk = { section, from: Math.max(from, section.firstSplitPoint), to: Math.min(to, end) }
-    return chunk.from < chunk.to ? [chunk] : []
-  })
 }
 
 async function readChunk(
