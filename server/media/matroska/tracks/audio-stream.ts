@@ -2,7 +2,7 @@
 // transcoder.
 import { AUDIO_CODECS, audioCodecsIn } from '../../codec/audio-codecs.ts'
 import type { AudioFormat, NamedAudio, TranscodedCodec } from '../../codec/audio-codecs.ts'
-import { parseAacConfig } from '../../codec/audio-specific-config.ts'
+import { audioSpecificConfig, parseAacConfig } from '../../codec/audio-specific-config.ts'
 import {
   aacSampleConfig,
   flacConfig,
@@ -10,7 +10,6 @@ import {
   type AudioSampleConfig,
 } from '../../codec/sample-entry.ts'
 import { transcodedAudio } from '../../codec/transcoded-audio.ts'
-import { aacConfig } from './aac-config.ts'
 import type { DescribedAudio, FrameLength, AudioStreamInfo } from '../matroska-source.ts'
 import type { TrackEntry } from './track-entry.ts'
 import { type Described, unplayable } from './video-stream.ts'
@@ -46,9 +45,16 @@ function describeCodec(entry: TrackEntry): AudioStreamInfo | undefined {
 }
 
 const AAC_FRAME_SAMPLES = 1024
+/** Profiles in codec IDs. */
+const OBJECT_TYPES = new Map<string, number>([
+  ['MAIN', 1],
+  ['LC', 2],
+  ['SSR', 3],
+  ['LTP', 4],
+])
 
 function describeAac(entry: TrackEntry): AudioStreamInfo | undefined {
-  const specific = entry.codecPrivate.length >= 2 ? entry.codecPrivate : aacConfig(entry)
+  const specific = entry.codecPrivate.length >= 2 ? entry.codecPrivate : namedConfig(entry)
   const set = specific && aacSampleConfig(specific)
   if (specific === undefined || set === undefined) return undefined
   const config = parseAacConfig(specific)
@@ -57,6 +63,23 @@ function describeAac(entry: TrackEntry): AudioStreamInfo | undefined {
   // The container has the number of channels if the configuration leaves it to the frames.
   const channels = config?.channels ?? entry.audio.channels
   return withConfig(entry, { ...set, channels }, { kind: 'fixed', ticks })
+}
+
+/**
+ * The configuration in a codec ID of old files, such as `A_AAC/MPEG4/LC/SBR`; undefined if AAC does
+ * not support the rate.
+ */
+function namedConfig({ codec, audio }: TrackEntry): Uint8Array | undefined {
+  const { sampleRate, channels } = audio
+  const [, , profile = 'LC', extension] = codec.split('/')
+  if (channels > 7 || channels < 1) return undefined
+  const objectType = OBJECT_TYPES.get(profile)
+  return audioSpecificConfig({
+    sampleRate,
+    channels,
+    ...(objectType !== undefined && { objectType }),
+    ...(extension === 'SBR' && { outputRate: audio.outputRate || sampleRate * 2 }),
+  })
 }
 
 const FLAC_MARK_BYTES = 4

@@ -1,4 +1,4 @@
-// A recording with all that its segments are made from.
+// A recording with all that its segments are made from, and the memory that it takes.
 import type { SessionReference } from '../../../../shared/paths.ts'
 import type { MarkedBytes } from '../../../media/index/growth-mark.ts'
 import type { MediaIndex } from '../../../media/media-index.ts'
@@ -6,6 +6,14 @@ import type { MediaReader } from '../../../media/media-reader.ts'
 import type { FileStat } from '../../../storage/recordings/storage.ts'
 import type { RenditionCounts } from '../playlist/renditions.ts'
 import type { SegmentPlan } from '../playlist/segment-plan.ts'
+
+/** Measured: an index without split points, the key, names and objects. */
+const BASE_BYTES = 6000
+/** As in the largest kind of index. */
+const SPLIT_POINT_BYTES = 64
+/** An object with five numbers. */
+const SEGMENT_BYTES = 100
+const CUE_BYTES = 100
 
 /** An indexed recording with its segment plan. */
 export interface PlannedRecording {
@@ -30,4 +38,19 @@ export interface RecordingGrowth {
   tail: MarkedBytes
   /** Renditions when it was first listed: a playlist never changes its kind. */
   counts: RenditionCounts
+}
+
+/**
+ * Estimate of its memory, with the index: the recording keeps it alive after the index store has
+ * evicted it.
+ */
+export function plannedBytes({ index, plan }: PlannedRecording): number {
+  const { splitPoints, subtitles = [] } = index
+  const cues = subtitles.reduce(
+    (sum, track) =>
+      track.cues.reduce((bytes, { text }) => bytes + CUE_BYTES + 2 * text.length, sum),
+    0,
+  )
+  const segments = plan.segments.length * SEGMENT_BYTES
+  return BASE_BYTES + splitPoints.flags.length * SPLIT_POINT_BYTES + segments + cues
 }

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { isAppError } from '../../../base/errors.ts'
 import { isUnchanged } from '../../../storage/recordings/settled.ts'
-import { plannedBytes } from '../segment/planned-memory.ts'
+import { plannedBytes } from '../segment/planned-recording.ts'
 import { isRecent } from './freshness.ts'
 import type { Freshness } from './freshness.ts'
 import type { GrowingIdentities } from './growing-identities.ts'

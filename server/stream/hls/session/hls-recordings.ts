@@ -16,7 +16,7 @@ import {
   planGrowingSegments,
   planSegments,
 } from '../playlist/segment-plan.ts'
-import { plannedBytes } from '../segment/planned-memory.ts'
+import { plannedBytes } from '../segment/planned-recording.ts'
 import { createSegmentBodies } from '../segment/segment-bodies.ts'
 import type { TranscodedAudio } from '../segment/transcoded-audio.ts'
 import type { Freshness } from './freshness.ts'
