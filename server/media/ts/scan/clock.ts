@@ -35,11 +35,11 @@ export function unwrap({ reference }: ClockState, stamp: number): number {
   return unwrapStamp(stamp, reference ?? stamp)
 }
 
-/** The times of a frame. A presentation time far from the decode time is corrupt. */
-export function unwrapFrame(clock: ClockState, stamps: PesStamps): PesStamps {
-  const dts = unwrap(clock, stamps.dts)
-  const pts = unwrapStamp(stamps.pts, dts)
-  return { dts, pts: isNear(pts, dts) ? pts : dts }
+/** Unwraps the times of a frame. A presentation time far from the decode time is corrupt. */
+export function unwrapFrame(clock: ClockState, entry: PesStamps): void {
+  entry.dts = unwrap(clock, entry.dts)
+  const pts = unwrapStamp(entry.pts, entry.dts)
+  entry.pts = isNear(pts, entry.dts) ? pts : entry.dts
 }
 
 /** Why a frame with this decode time waits for the next one; undefined if it does not. */

@@ -38,7 +38,7 @@ describe('frames', () => {
     const packets = framePackets(h264Frame(made, 1000))
     open(state, packets)
     const [frame, ...rest] = gather(state, packets)
-    expect(frame).toMatchObject({ kind, stamps: STAMPS, position: 0, counters: 0x21 })
+    expect(frame).toMatchObject({ kind, entry: { ...STAMPS, position: 0, counters: 0x21 } })
     expect(rest.every((each) => each === undefined)).toBe(true)
   })
 
@@ -48,8 +48,8 @@ describe('frames', () => {
     open(state, packets)
     const [frame] = gather(state, packets)
     if (frame === undefined || frame === 'invalid') throw new Error('no frame')
-    expect(frame.sets.map((set) => (set[0] ?? 0) & 0x1f)).toEqual([7, 8])
-    expect(frame.sps?.length).toBeLessThan(frame.parameterSets?.length ?? 0)
+    expect(frame.entry.sets.map((set) => (set[0] ?? 0) & 0x1f)).toEqual([7, 8])
+    expect(frame.entry.sps?.length).toBeLessThan(frame.entry.parameterSets?.length ?? 0)
   })
 
   it('follows the one before only if no packet is missing', () => {
@@ -66,7 +66,7 @@ describe('frames', () => {
     const packets = framePackets(new Uint8Array(300).fill(0x55))
     open(state, packets)
     expect(gather(state, packets)).toEqual([undefined, undefined])
-    expect(endFrame(state)).toMatchObject({ kind: 'other', stamps: STAMPS })
+    expect(endFrame(state)).toMatchObject({ kind: 'other', hasTimes: true, entry: STAMPS })
     expect(endFrame(state)).toBeUndefined()
     open(state, packets)
     expect(endFrame(state)).toBeUndefined()

@@ -1,10 +1,10 @@
 // The frames of the served video: gathers the start of each from packets, until its first slice
 // shows whether decoding can begin there.
+import { SPLIT_KEY_FRAME } from '../../media-index.ts'
 import { continuityCounter } from '../packets/packet.ts'
 import type { PacketView } from '../packets/packet.ts'
 import { UNKNOWN_COUNTER } from '../packets/packet-walk.ts'
 import { createPesStart, gatherPesStart, openPesStart } from '../packets/pes.ts'
-import type { PesStamps } from '../packets/pes.ts'
 import {
   createFrameScan,
   FRAME_SEARCH_BYTES,
@@ -15,17 +15,17 @@ import {
 } from '../packets/frame-start.ts'
 import type { FrameKind } from '../packets/frame-start.ts'
 import type { VideoCodec } from '../../codec/nal-unit.ts'
-import type { FrameStart, FrameState } from './scan-state.ts'
+import type { Entry, FrameState } from './scan-state.ts'
 
 /** A frame of which enough is known. */
-export interface Frame extends FrameStart {
+export interface Frame {
   kind: FrameKind
-  /** 33 bits. */
-  stamps: PesStamps | undefined
   /**
    * No packet of video is missing before it, so it can be decoded although it is not a key frame.
    */
   goesOn: boolean
+  hasTimes: boolean
+  entry: Entry
 }
 
 export function createFrames(): FrameState {
@@ -84,13 +84,14 @@ export function endFrame(state: FrameState): Frame | undefined {
 
 function closeFrame(state: FrameState, kind: FrameKind): Frame {
   const { pes, scan, goesOn, counters, carryBytes, carryIsOpen } = state
+  const { stamps } = pes.header ?? {}
   state.isOpen = false
   state.carryIsOpen = false
-  return {
-    kind,
-    stamps: pes.header?.stamps,
-    goesOn,
+  const entry: Entry = {
     position: pes.position,
+    pts: stamps?.pts ?? NaN,
+    dts: stamps?.dts ?? NaN,
+    flags: SPLIT_KEY_FRAME,
     counters,
     carryBytes,
     carryIsOpen,
@@ -98,4 +99,5 @@ function closeFrame(state: FrameState, kind: FrameKind): Frame {
     parameterSets: scan && pictureParameterSets(scan, pes.bytes),
     sets: scan === undefined ? [] : frameSets(scan, pes.bytes),
   }
+  return { kind, goesOn, hasTimes: stamps !== undefined, entry }
 }

@@ -1,9 +1,7 @@
 // Places frames and audio: the clock decides about their times, and the sections take them. Audio
 // beside video shows whether the video has jumped or pauses.
-import { SPLIT_KEY_FRAME } from '../../media-index.ts'
 import type { FrameKind } from '../packets/frame-start.ts'
 import { STARTS } from '../packets/packet-walk.ts'
-import type { PesStamps } from '../packets/pes.ts'
 import {
   acceptFrame,
   dropWrong,
@@ -31,8 +29,6 @@ import {
   startSection,
   waitAtGate,
 } from './sections.ts'
-import type { Streams } from './sections.ts'
-import type { ServedStreams } from './served-program.ts'
 import { lastPosition } from './split-points.ts'
 import { watchStream } from './watch.ts'
 
@@ -48,31 +44,16 @@ export function placeFrame(state: ScanState, frame: Frame): void {
   watchStream(watch, program.served.video, STARTS)
   counts.frames++
   clock.pauseFrom = undefined
-  const { kind, goesOn, stamps } = frame
-  if (stamps === undefined) return
-  dropWrong(clock, stamps.dts, lastSection(state))
+  const { kind, goesOn, hasTimes, entry } = frame
+  if (!hasTimes) return
+  dropWrong(clock, entry.dts, lastSection(state))
   placeWaiting(state)
-  const entry = createEntry(frame, unwrapFrame(clock, stamps), program.served)
+  unwrapFrame(clock, entry)
+  if (program.served.audio === undefined) entry.carryIsOpen = false
   const isGated = sections.gate !== undefined
   const reason = isGated ? undefined : whyWait(entry.dts, lastSection(state))
   if (reason === undefined) addAccepted(state, entry, kind)
   else holdFrame(clock, { reason, entry, kind, goesOn }, lastPosition(sections.points))
-}
-
-/** Not spread, because there is one for each frame. */
-function createEntry(frame: Frame, { pts, dts }: PesStamps, served: ServedStreams): Entry {
-  return {
-    position: frame.position,
-    pts,
-    dts,
-    flags: SPLIT_KEY_FRAME,
-    counters: frame.counters,
-    carryBytes: frame.carryBytes,
-    carryIsOpen: frame.carryIsOpen && served.audio !== undefined,
-    sps: frame.sps,
-    parameterSets: frame.parameterSets,
-    sets: frame.sets,
-  }
 }
 
 /** Places a frame that waits for the next one, since its stamp is not known to be wrong. */
@@ -86,7 +67,7 @@ export function placeWaiting(state: ScanState): void {
     return
   }
   const isKey = acceptFrame(clock, jump.kind, jump.entry.dts)
-  addJump(sections, { jump, isKey }, streamsOf(state))
+  addJump(sections, { jump, isKey }, state)
   if (sections.gate === undefined) clock.stray = undefined
 }
 
@@ -94,7 +75,7 @@ function addAccepted(state: ScanState, entry: Entry, kind: FrameKind): void {
   const { clock, sections } = state
   clock.stray = undefined
   const isKey = acceptFrame(clock, kind, entry.dts)
-  addFrame(sections, { entry, isKey }, streamsOf(state))
+  addFrame(sections, { entry, isKey }, state)
 }
 
 const { audioSplitFlags, follows, isAudioSplit } = tsRules
@@ -173,7 +154,7 @@ function placeAlone(state: ScanState, mark: AudioMark): void {
     noteGap(sections, [last.lastDts, mark.pts], mark.position)
   }
   if (sections.gate !== undefined || last === undefined) {
-    startSection(sections, audioEntry(state, mark, 0), streamsOf(state))
+    startSection(sections, audioEntry(state, mark, 0), state)
   } else if (isLoneSplit(mark.pts - sections.points.lastMainSplitPointPts)) {
     addPoint(sections, audioEntry(state, mark, 0))
   }
@@ -200,10 +181,6 @@ function audioEntry({ program }: ScanState, { position, pts }: AudioMark, flags:
     parameterSets: undefined,
     sets: [],
   }
-}
-
-function streamsOf({ program: { program, served }, audio: { track } }: ScanState): Streams {
-  return { program, served, track }
 }
 
 function lastSection({ sections }: ScanState): ScanSection | undefined {

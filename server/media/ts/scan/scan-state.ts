@@ -62,8 +62,12 @@ export interface FrameState {
   carryIsOpen: boolean
 }
 
-export interface FrameStart {
+/** A PES packet at which a segment may begin. The clock unwraps its times, which have 33 bits. */
+export interface Entry {
   position: number
+  pts: number
+  dts: number
+  flags: number
   counters: number
   carryBytes: number
   carryIsOpen: boolean
@@ -71,13 +75,6 @@ export interface FrameStart {
   parameterSets: Uint8Array | undefined
   /** All parameter sets of the frame. */
   sets: Uint8Array[]
-}
-
-/** A PES packet at which a segment may begin. Times are unwrapped ticks. */
-export interface Entry extends FrameStart {
-  pts: number
-  dts: number
-  flags: number
 }
 
 /** See audio-marks.ts: the PES packet that is being gathered. */

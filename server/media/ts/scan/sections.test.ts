@@ -25,13 +25,15 @@ const MAP = {
 }
 const STREAMS: Streams = {
   program: {
-    pat: buildPat(1, { programNumber: 1, pid: 0x1000 }),
-    pmt: buildPmt(MAP),
-    pmtPid: 0x1000,
-    map: MAP,
+    program: {
+      pat: buildPat(1, { programNumber: 1, pid: 0x1000 }),
+      pmt: buildPmt(MAP),
+      pmtPid: 0x1000,
+      map: MAP,
+    },
+    served: { video: VIDEO },
   },
-  served: { video: VIDEO },
-  track: undefined,
+  audio: { track: undefined },
 }
 
 function entryAt(seconds: number, more: Partial<Entry> = {}): Entry {
@@ -131,9 +133,9 @@ describe('sections', () => {
 
   it('need own tables from the last split point on if players cannot use the recorded', () => {
     const state = begin(0, 1, 2)
-    checkTables(state, STREAMS)
+    checkTables(state, STREAMS.program)
     expect(state.sections[0]?.ownFromSplitPoint).toBeUndefined()
-    checkTables(state, { ...STREAMS, served: { video: { ...VIDEO, pid: 0x999 } } })
+    checkTables(state, { ...STREAMS.program, served: { video: { ...VIDEO, pid: 0x999 } } })
     expect(state.sections[0]?.ownFromSplitPoint).toBe(2)
   })
 })
@@ -171,12 +173,10 @@ describe('ranges of no section', () => {
 
 it('audio that continues after a split point belongs to the segment before, up to 4 MiB', () => {
   const state = createSections(0)
-  const served = {
-    ...STREAMS.served,
-    audio: { pid: 0x101, codec: 'aac', streamType: 0x0f } as const,
-  }
-  const audio = { ...served.audio, descriptors: new Uint8Array(0), audio: 0 }
-  const streams = { ...STREAMS, served: { ...served, audio } }
+  const descriptors = new Uint8Array(0)
+  const audio = { pid: 0x101, codec: 'aac', streamType: 0x0f, descriptors, audio: 0 } as const
+  const program = { ...STREAMS.program, served: { video: VIDEO, audio } }
+  const streams = { ...STREAMS, program }
   addFrame(state, { entry: entryAt(0, { carryIsOpen: true }), isKey: true }, streams)
   extendCarry(state.points, 376)
   expect(state.points.splitPoints.carryBytes).toEqual([376])

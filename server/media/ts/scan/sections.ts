@@ -12,7 +12,7 @@ import type { AudioConfig } from '../packets/audio-frame.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'
 import { tsRules } from './clock.ts'
 import { canServeVerbatim } from './served-program.ts'
-import type { Program, ServedStreams } from './served-program.ts'
+import type { ServedStreams } from './served-program.ts'
 import {
   addSplitPoint,
   createSplitPoints,
@@ -20,7 +20,16 @@ import {
   isLastOpen,
   moveStartBack,
 } from './split-points.ts'
-import type { AudioMark, Entry, Gate, Jump, ScanSection, SectionState } from './scan-state.ts'
+import type {
+  AudioMark,
+  AudioState,
+  Entry,
+  Gate,
+  Jump,
+  ProgramState,
+  ScanSection,
+  SectionState,
+} from './scan-state.ts'
 
 const MAX_PARAMETER_SETS = 64
 /** A recording with more is unplayable; recorders do not write as many in days. */
@@ -33,9 +42,8 @@ const MAX_AUDIO_WAIT_TICKS = MAX_FORWARD_SECONDS * PES_TIMESCALE
 
 /** What the recording has at a position: its tables, and the audio configuration if it is known. */
 export interface Streams {
-  program: Program
-  served: ServedStreams
-  track: AudioConfig | undefined
+  program: Pick<ProgramState, 'program' | 'served'>
+  audio: Pick<AudioState, 'track'>
 }
 
 export function createSections(start: number): SectionState {
@@ -72,7 +80,7 @@ export function addFrame(
   } else {
     addPlainFrame(state, section, entry)
   }
-  noteSets(state, entry, { served: streams.served, first: isKey ? known : Infinity })
+  noteSets(state, { entry, first: isKey ? known : Infinity }, streams)
   const current = state.sections.at(-1)
   if (current !== undefined && state.gate === undefined) clockFrame(current, entry, isKey)
 }
@@ -94,7 +102,7 @@ export function addJump(
   const first = isKey ? state.points.splitPoints.offsets.length : Infinity
   if (isKey || goesOn) startSection(state, isKey ? entry : { ...entry, flags: 0 }, streams)
   else state.gate.sawFrame = true
-  noteSets(state, entry, { served: streams.served, first })
+  noteSets(state, { entry, first }, streams)
 }
 
 /** Begins a section at the entry, or at the gate before it if only audio is between. */
@@ -119,7 +127,7 @@ export function startSection(state: SectionState, entry: Entry, streams: Streams
 
 function createSection(state: SectionState, entry: Entry, streams: Streams): ScanSection {
   const { gate, sections, points } = state
-  const { program, served, track } = streams
+  const { program, served } = streams.program
   const before = sections.at(-1)
   const waiting = gate?.sawFrame ? undefined : gate?.audio
   const audio = waiting && tsRules.isNear(waiting.pts, entry.dts) ? waiting : undefined
@@ -143,7 +151,7 @@ function createSection(state: SectionState, entry: Entry, streams: Streams): Sca
     audio: audio && { position: audio.position, pts: audio.pts },
     audioEndPts: undefined,
   }
-  if (audio !== undefined) keepPromise(section, track)
+  if (audio !== undefined) keepPromise(section, streams.audio.track)
   return section
 }
 
@@ -228,9 +236,10 @@ export function isStartMovable({ sections, points }: SectionState): boolean {
 /** Records the sets of a frame; the split point `first`, if there is one, begins with it. */
 function noteSets(
   { sets, points }: SectionState,
-  { sets: own }: Entry,
-  { served: { video }, first }: { served: ServedStreams; first: number },
+  { entry: { sets: own }, first }: { entry: Entry; first: number },
+  streams: Streams,
 ): void {
+  const { video } = streams.program.served
   if (video === undefined) return
   const splitPoint = first < points.splitPoints.offsets.length ? first : undefined
   takeFrameSets(sets, { codec: video.codec, recorded: [], own }, splitPoint)
@@ -275,7 +284,7 @@ export function waitAtGate(gate: Gate, mark: AudioMark): void {
 /** Players need generated tables from the last split point on if they cannot use the recorded. */
 export function checkTables(
   { sections, points }: SectionState,
-  { program, served }: Pick<Streams, 'program' | 'served'>,
+  { program, served }: Streams['program'],
 ): void {
   const section = sections.at(-1)
   if (section === undefined || canServeVerbatim(program, served)) return
