@@ -18,6 +18,7 @@ import {
   thumbnailApiPath,
 } from '../shared/paths.ts'
 import { makeLargeRecording } from './support/make/make-large-recording.ts'
+import { settleSeconds } from './support/growing-file.ts'
 import { soon } from './support/patience.ts'
 import { fetchPlaylist } from './support/servers/hls-client.ts'
 import { parseExactly } from './support/parse-exactly.ts'
@@ -31,19 +32,26 @@ import { checksumTree } from './support/tree-checksum.ts'
 
 const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
 
+/** Its playlist lists segments while it grows. */
+const GROWING_FIXTURE = 'ts-h264-aac-clean-hls-concat.ts'
+
 /** More than that has a sampled identity. */
 const SAMPLED_BYTES = 20 * 1024 * 1024
 
 let library: TempLibrary
 let server: StartedServer
+/** A recording of now grows during all tests. */
+let settings: string
 
 beforeAll(async () => {
   library = await createTempLibrary('hide')
   await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
   await library.place('alice/2026-01-31/2.mp4', SMALL_FIXTURE)
   await library.place('bob/2026-01-31/1.mp4', SMALL_FIXTURE)
+  settings = path.join(library.folder, 'settings.json')
+  await writeFile(settings, JSON.stringify({ library: { settleSeconds } }))
   server = await startServer({
-    args: library.args,
+    args: [...library.args, '--config', settings],
     environment: { AFTERCAST_WORKERS: '2' },
   })
 })
@@ -338,11 +346,12 @@ describe('a backup', () => {
     const growing = { ...session, sessionId: 'growing' }
     const bytes = makeLargeRecording(SAMPLED_BYTES)
     await library.place('alice/2026-01-31/large.ts', bytes)
-    await library.place('alice/2026-01-31/growing.ts', makeLargeRecording(1_000_000), new Date())
+    await library.place('alice/2026-01-31/growing.ts', GROWING_FIXTURE, new Date())
     const listed = async ({ url }: StartedServer, of: typeof session) =>
       vi.waitFor(async () => (await fetchPlaylist(url + playlistApiPath(of))).text, soon)
     const before = await listed(server, large)
     const growingBefore = await listed(server, growing)
+    expect(growingBefore).not.toContain('#EXT-X-ENDLIST')
     const archive = path.join(library.folder, 'records.tar')
     expect(await run('backup', archive)).toMatchObject({ code: 0, stderr: '' })
     const data = path.join(library.folder, 'with-records')
@@ -351,7 +360,9 @@ describe('a backup', () => {
     // Between two samples: index and identity are equal.
     bytes.fill(7, 100_000, 100_008)
     await library.place('alice/2026-01-31/large.ts', bytes)
-    const restored = await startServer({ args: [library.recordings, '--data', data] })
+    const restored = await startServer({
+      args: [library.recordings, '--data', data, '--config', settings],
+    })
     try {
       expect((await listed(restored, growing)).split('\n')).toEqual(
         expect.arrayContaining(growingBefore.split('\n').filter((line) => line.endsWith('.ts'))),
