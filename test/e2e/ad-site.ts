@@ -1,11 +1,12 @@
 // The `test` for advertising: a site with the ads of the stand-in network, a stopped page clock,
 // and locators of ads.
-import { expect, type Locator, type Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
 import type { ScriptVariant } from '../ad-network/script-variants.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
+import { expect } from './expect.ts'
 import { test as base } from './site.ts'
 
-export { expect } from '@playwright/test'
+export { expect } from './expect.ts'
 export { slowFilms } from './page-clock.ts'
 
 /** Zone ids by kind of ad; the stand-in network answers each zone in its own way. */

@@ -1,5 +1,6 @@
 // Measures how far visible content moves by itself (Layout Instability API).
-import { expect, type Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
+import { expect } from './expect.ts'
 
 /** Values of all layout shifts, up to one that moves the marker of `layoutShift`. */
 export function recordLayoutShifts(): void {

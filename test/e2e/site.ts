@@ -12,7 +12,7 @@ import { networkAds } from './network-ads.ts'
 import { indexedLibrary } from './indexed-library.ts'
 import { stopClock } from './page-clock.ts'
 
-export { expect } from '@playwright/test'
+export { expect } from './expect.ts'
 
 /** Errors in the page's console. */
 export interface ConsoleErrors {
