@@ -23,13 +23,18 @@ let server: StartedServer
 beforeAll(async () => {
   library = await createTempLibrary('data-folders')
   await library.place('2026-01-31 20-15-07.mp4', SMALL_FIXTURE)
-  server = await startServer({ args: [...library.args, '--layout', 'obs'] })
+  server = await start()
 })
 
 afterAll(async () => {
   await server.stop()
   await library.remove()
 })
+
+async function start(): Promise<StartedServer> {
+  const environment = { AFTERCAST_WORKERS: '1' }
+  return startServer({ args: [...library.args, '--layout', 'obs'], environment })
+}
 
 async function run(...args: string[]): Promise<ProgramOutcome> {
   return runInNewProcess(args, { workingFolder: library.folder })
@@ -83,7 +88,7 @@ describe('the data folder of a running server', () => {
     await symlink(library.folder, path.join(library.folder, 'also'))
     const same = ['also/recordings', '--data', library.data, '--layout', 'obs']
     expect(await run('scan', ...same)).toMatchObject({ code: 0 })
-    server = await startServer({ args: [...library.args, '--layout', 'obs'] })
+    server = await start()
     expect(await listServed()).toEqual(served)
   })
 })
@@ -107,7 +112,14 @@ describe('a catalog of another library', () => {
 
   it('is rebuilt at once if it is the demo library', async () => {
     const data = path.join(library.folder, 'demo')
-    expect(await run('scan', '--data', data)).toMatchObject({ code: 0 })
+    const demo = path.join(data, 'demo-library')
+    await mkdir(path.join(demo, 'alice', '2026-01-31'), { recursive: true })
+    await writeFile(path.join(demo, '.aftercast-demo'), '1\n')
+    await copyFile(fixturePath(SMALL_FIXTURE), path.join(demo, 'alice', '2026-01-31', '1.mp4'))
+    expect(await run('scan', '--data', data)).toMatchObject({
+      code: 0,
+      stdout: '1 session of 1 streamer is indexed\n',
+    })
     const own = ['scan', library.recordings, '--data', data, '--layout', 'obs']
     const stdout = '1 session of 1 streamer is indexed\n'
     expect(await run(...own)).toMatchObject({ code: 0, stdout })

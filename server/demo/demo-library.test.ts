@@ -74,6 +74,27 @@ describe('createDemoLibrary', () => {
     expect(first?.indexOf('moov')).toBeLessThan(first?.indexOf('mdat') ?? 0)
   })
 
+  it('draws every scene of the demo, and more than an hour', async () => {
+    const sessions = DEMO_PLAN.flatMap((streamer) => streamer.sessions)
+    const longestFirst = sessions.toSorted((a, b) => b.lengthSeconds - a.lengthSeconds)
+    const all = [...new Map(longestFirst.toReversed().map((one) => [one.scene, one])).values()].map(
+      (session, number) => ({
+        ...session,
+        sessionId: `${number}`,
+        lengthSeconds: session === longestFirst[0] ? session.lengthSeconds : 10,
+      }),
+    )
+    const streamer = { name: 'Ada', seed: 1, sessions: all }
+    expect(await createDemoLibrary(folder, { signal, plan: [streamer] })).toBe('made')
+    const days = await readdir(join(folder, 'Ada'), { recursive: true, withFileTypes: true })
+    const files = days.filter((entry) => entry.isFile())
+    expect(files).toHaveLength(all.length)
+    for (const { parentPath, name } of files) {
+      const { tracks } = await demux(join(parentPath, name))
+      expect(tracks.map(({ codecId }) => codecId)).toEqual([H264, AAC])
+    }
+  })
+
   it('writes a poster', async () => {
     await createDemoLibrary(folder, { signal, plan: plan('ts') })
     const poster = await readFile(join(folder, 'Ada', 'poster.jpg'))
