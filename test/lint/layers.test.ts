@@ -7,7 +7,10 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
-/** One planted file: its path, its content, and the rule that must report it (absent: none may). */
+/**
+ * Planted lines: the file that they are part of, or all of, their code, and the rule that must
+ * report them (absent: none may).
+ */
 interface Plant {
   file: string
   code: string
@@ -132,10 +135,11 @@ const groups: Record<string, Plant[]> = {
   'size, names and types of files to the house style': stylePlants(),
 }
 const plants = Object.values(groups).flat()
+const plantsByFile = Map.groupBy(plants, ({ file }) => file)
 
 describe('the lint configuration', () => {
   let folder = ''
-  let found: Map<string, string[]>
+  let found: Map<Plant, string[]>
 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'aftercast-lint-'))
@@ -145,9 +149,12 @@ describe('the lint configuration', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
   it.each(Object.entries(groups))('restricts %s', (_name, group) => {
-    const expected = group.map(({ file, caughtBy }) => [file, caughtBy ?? 'clean'])
-    const seen = group.map(({ file, caughtBy }) => [file, verdict(found.get(file), caughtBy)])
-    expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(expected))
+    const expected = group.map(({ file, code, caughtBy }) => [file, code, caughtBy ?? 'clean'])
+    const seen = group.map((plant) => {
+      const { file, code, caughtBy } = plant
+      return [file, code, verdict(found.get(plant), caughtBy)]
+    })
+    expect(seen).toEqual(expected)
   })
 })
 
@@ -188,7 +195,10 @@ function isInside(to: string, from: string): boolean {
   return isFile(to) && path.posix.dirname(to) === from
 }
 
-/** A file of `from` that imports `to`; of a folder also as a type and with `import()`. */
+/**
+ * Lines of `from` that import `to`; of a folder a file of their own, also as a type and with
+ * `import()`.
+ */
 function serverPair(from: string, to: string, expected: 'allowed' | 'forbidden'): Plant[] {
   const verdict = expected === 'allowed' ? {} : { caughtBy: importRule }
   const target = isFile(to) ? `${to}.ts` : `${to}/${path.posix.basename(to)}.ts`
@@ -196,17 +206,13 @@ function serverPair(from: string, to: string, expected: 'allowed' | 'forbidden')
   const folderOf = isFile(from) ? path.posix.dirname(from) : from
   const relative = path.posix.relative(folderOf, target)
   const specifier = relative.startsWith('.') ? relative : `./${relative}`
-  // Each pair of a single file has a copy of the tree.
+  // Each single file has a copy of the tree.
   if (isFile(from)) {
-    const tree = `${from.replaceAll('/', '-')}-${name}`
-    return [{ file: `${tree}/server/${from}.ts`, code: valueImport(specifier), ...verdict }]
+    const file = `${from.replaceAll('/', '-')}/server/${from}.ts`
+    return [{ file, code: namedImport(specifier, name.replaceAll('-', '_')), ...verdict }]
   }
-  const folder = `server/${from}`
-  return [
-    { file: `${folder}/to-${name}.ts`, code: valueImport(specifier), ...verdict },
-    { file: `${folder}/type-of-${name}.ts`, code: typeImport(specifier), ...verdict },
-    { file: `${folder}/later-${name}.ts`, code: lazyImport(specifier), ...verdict },
-  ]
+  const codes = [valueImport(specifier), typeImport(specifier), lazyImport(specifier)]
+  return codes.map((code) => ({ file: `server/${from}/to-${name}.ts`, code, ...verdict }))
 }
 
 function webPlants(): Plant[] {
@@ -334,7 +340,11 @@ function isFile(part: string): boolean {
 }
 
 function valueImport(specifier: string): string {
-  return `import { a } from '${specifier}'\n\nexport const b = a\n`
+  return namedImport(specifier, 'a')
+}
+
+function namedImport(specifier: string, name: string): string {
+  return `import { ${name} } from '${specifier}'\n\nexport const of_${name} = ${name}\n`
 }
 
 function typeImport(specifier: string): string {
@@ -342,12 +352,10 @@ function typeImport(specifier: string): string {
 }
 
 function lazyImport(specifier: string): string {
-  return `export const b = () => import('${specifier}')\n`
+  return `export const later = () => import('${specifier}')\n`
 }
 
-/**
- * Single files get a tree of their own for each case: the folder before `server/` in their name.
- */
+/** Each single file gets a tree of its own: the folder before `server/` in its name. */
 async function plantAll(folder: string): Promise<void> {
   const trees = new Set(plants.map(({ file }) => treeOf(file)))
   for (const tree of trees) {
@@ -355,10 +363,10 @@ async function plantAll(folder: string): Promise<void> {
     await copyFile('oxlint.config.ts', path.join(folder, tree, 'oxlint.config.ts'))
   }
   await symlink(path.resolve('node_modules'), path.join(folder, 'node_modules'))
-  for (const { file, code } of plants) {
+  for (const [file, own] of plantsByFile) {
     const target = path.join(folder, file)
     await mkdir(path.dirname(target), { recursive: true })
-    await writeFile(target, code)
+    await writeFile(target, own.map(({ code }) => code).join(''))
   }
 }
 
@@ -367,11 +375,17 @@ function treeOf(file: string): string {
 }
 
 const report = z.object({
-  diagnostics: z.array(z.object({ code: z.string().optional(), filename: z.string() })),
+  diagnostics: z.array(
+    z.object({
+      code: z.string().optional(),
+      filename: z.string(),
+      labels: z.array(z.object({ span: z.object({ line: z.number() }) })),
+    }),
+  ),
 })
 
-/** Runs the linter on the folder like `npm run lint`, and returns the rules that fired, by file. */
-async function lint(folder: string): Promise<Map<string, string[]>> {
+/** Runs the linter like `npm run lint` in the folder, and returns the rules that fired. */
+async function lint(folder: string): Promise<Map<Plant, string[]>> {
   const program = path.resolve('node_modules/oxlint/bin/oxlint')
   const output = await new Promise<string>((resolve) => {
     execFile(
@@ -382,9 +396,23 @@ async function lint(folder: string): Promise<Map<string, string[]>> {
       (_error, stdout) => resolve(stdout),
     )
   })
-  const found = new Map<string, string[]>()
-  for (const { filename, code } of report.parse(JSON.parse(output)).diagnostics) {
-    found.set(filename, [...(found.get(filename) ?? []), code ?? 'does not parse'])
+  const found = new Map<Plant, string[]>()
+  for (const { filename, code, labels } of report.parse(JSON.parse(output)).diagnostics) {
+    for (const plant of plantsAt(filename, labels[0]?.span.line)) {
+      found.set(plant, [...(found.get(plant) ?? []), code ?? 'does not parse'])
+    }
   }
   return found
+}
+
+/** The plant that has the line of a file, or all of the file where a report has no line. */
+function plantsAt(file: string, line: number | undefined): Plant[] {
+  const own = plantsByFile.get(file) ?? []
+  if (own.length === 1 || line === undefined) return own
+  let end = 0
+  return own.filter(({ code }) => {
+    const start = end
+    end += code.split('\n').length - 1
+    return line > start && line <= end
+  })
 }
