@@ -192,6 +192,26 @@ describe('packets', () => {
     expect(served).toEqual(packetsOfPid(joinPackets(whole), VIDEO_PID))
   })
 
+  it('that are truncated tables leave those after them whole', async () => {
+    const maker = createTsMaker()
+    const first = [...tables(maker), ...plainGops(maker, SECOND, 1)]
+    const [pat = NULL_PACKET, pmt = NULL_PACKET] = [
+      ...maker.pat(),
+      ...maker.pmt([H264_STREAM, { type: 0x81, pid: 0x110 }, AAC_STREAM], { version: 1 }),
+    ]
+    const rest = [2, 3, 4].flatMap((second) =>
+      gop(maker, second * SECOND).flatMap(({ frame: videoFrame, audio }) => [
+        ...audio,
+        ...videoFrame,
+      ]),
+    )
+    const bytes = Buffer.concat([...first, pat, pmt.subarray(0, 94), ...rest])
+    const { segments } = await play(bytes)
+    for (const segment of segments) expect(pidsOf(segment).length * 188).toBe(segment.length)
+    const served = segments.flatMap((segment) => packetsOfPid(segment, VIDEO_PID))
+    expect(served).toEqual(packetsOfPid(joinPackets([...first, ...rest]), VIDEO_PID))
+  })
+
   it('end where a file was allocated but never written', async () => {
     const bytes = joinPackets(plainRecording(4))
     const index = await indexOf(bytesFile(bytes, 60 * 2 ** 30))

@@ -31,3 +31,13 @@ export function appendRange(ranges: number[], from: number, to: number): void {
   if (ranges.at(-1) === from) ranges[ranges.length - 1] = to
   else ranges.push(from, to)
 }
+
+/** Returns a test for holes; positions come in order, from `from`. */
+export function holeTest(holes: ArrayLike<number>, from: number): (position: number) => boolean {
+  let next = 0
+  while (next + 1 < holes.length && (holes[next + 1] ?? 0) <= from) next += 2
+  return (position) => {
+    while (next + 1 < holes.length && (holes[next + 1] ?? 0) <= position) next += 2
+    return next + 1 < holes.length && (holes[next] ?? 0) <= position
+  }
+}

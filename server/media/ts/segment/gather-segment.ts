@@ -5,6 +5,7 @@ import type { SplitPointRange } from '../../media-index.ts'
 import { ElementaryStream } from '../packets/elementary-stream.ts'
 import { isUnitStart, packetPid, PID_COUNT } from '../packets/packet.ts'
 import type { PacketView } from '../packets/packet.ts'
+import { holeTest } from '../packets/byte-ranges.ts'
 import { ALL, SMALL_CHUNK_BYTES, walkPackets } from '../packets/packet-walk.ts'
 import type { TsSource } from '../ts-source.ts'
 
@@ -117,14 +118,4 @@ function takeInto(stream: ElementaryStream, packet: PacketView): void {
     limit: 'bytes-between-key-frames',
     max: MAX_STREAM_BYTES,
   })
-}
-
-/** Returns a test for holes; positions come in order, from `from`. */
-function holeTest(holes: Float64Array, from: number): (position: number) => boolean {
-  let next = 0
-  while (next + 1 < holes.length && (holes[next + 1] ?? 0) <= from) next += 2
-  return (position) => {
-    while (next + 1 < holes.length && (holes[next + 1] ?? 0) <= position) next += 2
-    return next + 1 < holes.length && (holes[next] ?? 0) <= position
-  }
 }

@@ -3,7 +3,7 @@ import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { setsAt } from '../../codec/sets-scan.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import type { Part, RangePart } from '../../media-reader.ts'
-import { appendRange, subtractRanges } from '../packets/byte-ranges.ts'
+import { appendRange, holeTest, subtractRanges } from '../packets/byte-ranges.ts'
 import {
   hasPayload,
   isUnitStart,
@@ -119,14 +119,17 @@ interface PacketsWanted {
 
 async function findPackets(
   file: OpenFile,
-  { packetBytes }: TsSource,
+  { packetBytes, holes }: TsSource,
   { from, to, pids, accepts }: PacketsWanted,
 ): Promise<number[]> {
   const interest = new Uint8Array(PID_COUNT)
   for (const pid of pids) interest[pid] = ALL
   const found: number[] = []
+  // The walk also visits a truncated packet, whose end is in the next one.
+  const isHole = holeTest(holes, from)
   function visit(packet: PacketView): 'continue' {
     const { position, header } = packet
+    if (isHole(position)) return 'continue'
     if (pids.includes(packetPid(header)) && accepts(packet)) {
       appendRange(found, position, position + packetBytes)
     }
