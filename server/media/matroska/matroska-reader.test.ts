@@ -214,3 +214,12 @@ describe('synthetic recordings, compared with FFmpeg', () => {
     expect(await compareMade(blocks)).toBeLessThanOrEqual(2)
   })
 })
+
+describe('a growing recording', () => {
+  it('is identified by its first segment, although clusters before it do not decode', async () => {
+    const blocks = filmBlocks({ seconds: 10, reordered: 1 }).slice(30)
+    const bytes = mkvFile([H264_TRACK, AAC_TRACK], clusters(blocks, { ticks: 500 }))
+    const { growth } = await reader.index(bytesFile(bytes), signal)
+    expect(growth?.stableRange.length).toBeGreaterThan(1000)
+  })
+})

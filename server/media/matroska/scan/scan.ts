@@ -189,6 +189,7 @@ export class Scan implements WalkVisitor {
     if (!memory.run.hasUndecodable || splitPoints.length - 1 !== section.firstSplitPoint) return
     const { startTicks } = memory.run
     splitPoints.truncate(section.firstSplitPoint)
+    if (splitPoints.length === 0) memory.firstClusterEnd = Infinity
     memory.run = createRun(startTicks, false)
     this.#open(block, startTicks, section.firstSplitPoint > 0 ? SPLIT_DISCONTINUITY : 0)
   }
