@@ -159,12 +159,17 @@ async function addVideoConfigs(file: OpenFile, source: MatroskaSource): Promise<
   }
 }
 
-/** The last split point, and those that the next frame may remove, are not stable. */
+/**
+ * The last split point, and those that the next frame may remove, are not stable, nor is anything
+ * while listed video is missing.
+ */
 function growthOf(
   { memory, splitPoints }: Scan,
-  { splitPoints: locations }: MatroskaSource,
+  { splitPoints: locations, sets }: MatroskaSource,
 ): Growth {
-  const stableSplitPoints = Math.max(0, Math.min(splitPoints.length, memory.tentativeFrom) - 1)
+  const isOpen = sets[0]?.video !== undefined && !memory.hasSeenFrame
+  const known = Math.max(0, Math.min(splitPoints.length, memory.tentativeFrom) - 1)
+  const stableSplitPoints = isOpen ? 0 : known
   const [from = 0, second = 0] = locations.offsets
   // The size of a cluster is written when the cluster is complete.
   const to = Math.min(second, memory.firstClusterEnd)
