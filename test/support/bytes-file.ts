@@ -20,6 +20,26 @@ export function bytesFile(bytes: Uint8Array, sizeBytes: number = bytes.length): 
   }
 }
 
+/** A file that counts its reads. */
+export function countingFile(file: OpenFile): {
+  file: OpenFile
+  counts: { reads: number; bytes: number }
+} {
+  const counts = { reads: 0, bytes: 0 }
+  const counted = async (reading: Promise<number>): Promise<number> => {
+    const length = await reading
+    counts.reads += 1
+    counts.bytes += length
+    return length
+  }
+  const counting: OpenFile = {
+    ...file,
+    read: (buffer, position) => counted(file.read(buffer, position)),
+    readv: (buffers, position) => counted(file.readv(buffers, position)),
+  }
+  return { file: counting, counts }
+}
+
 /** Opens a file on disk; the caller closes it. */
 export async function openDiskFile(path: string): Promise<OpenFile> {
   const handle = await open(path)

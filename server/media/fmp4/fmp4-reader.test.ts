@@ -1,6 +1,5 @@
 // The reader of fragmented MP4: a real recording compared with FFmpeg's demuxer, and all layouts of
 // fragments.
-import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
@@ -206,14 +205,6 @@ describe('a real fragmented recording', () => {
     expect(frame).toMatchObject({ codec: 'h264', rotationDegrees: 0 })
     expect(frame?.data.length).toBe(requested?.sizeBytes)
     await file.close()
-  })
-
-  it('grows as it is written', async () => {
-    const bytes = await readFile(path)
-    const random = createRandom(4)
-    const sizes = Array.from({ length: 60 }, () => random(bytes.length)).toSorted((a, b) => a - b)
-    const indexes = await checkGrowth({ reader, bytes }, sizes)
-    expect(indexes.at(-1)?.growth?.stableSplitPoints).toBeGreaterThan(5)
   })
 })
 

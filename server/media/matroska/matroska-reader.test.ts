@@ -222,11 +222,4 @@ describe('a growing recording', () => {
     const { growth } = await reader.index(bytesFile(bytes), signal)
     expect(growth?.stableRange.length).toBeGreaterThan(1000)
   })
-
-  it('has nothing stable while listed video is missing', async () => {
-    const blocks = filmBlocks({ seconds: 25 }).filter(({ track }) => track === 2)
-    const bytes = mkvFile([H264_TRACK, AAC_TRACK], clusters(blocks))
-    const { growth } = await reader.index(bytesFile(bytes), signal)
-    expect(growth).toEqual({ stableSplitPoints: 0, stableRange: { offset: 0, length: 0 } })
-  })
 })

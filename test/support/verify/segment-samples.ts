@@ -1,7 +1,11 @@
 // Reads segments of samples: the kind, presentation time and bytes of each sample.
 import { createHash } from 'node:crypto'
 import type { MediaIndex } from '../../../server/media/media-index.ts'
-import type { MediaReader, SegmentRange } from '../../../server/media/media-reader.ts'
+import type {
+  MediaReader,
+  SegmentContent,
+  SegmentRange,
+} from '../../../server/media/media-reader.ts'
 import type { OpenFile } from '../../../server/storage/recordings/storage.ts'
 
 export interface ServedSample {
@@ -48,4 +52,15 @@ export async function readSamples(
     }
   }
   return samples
+}
+
+/** Positions in the file of a segment's samples, or of its MPEG-TS packets. */
+export function segmentPlaces(content: SegmentContent): number[] {
+  if (content.kind === 'samples') return content.runs.flatMap(({ offsets = [] }) => [...offsets])
+  return content.parts.flatMap((part) => {
+    if (part.kind === 'bytes') return []
+    const packetBytes = part.packing === undefined ? 188 : 192
+    const count = Math.ceil(part.length / packetBytes)
+    return Array.from({ length: count }, (_, i) => part.offset + i * packetBytes)
+  })
 }

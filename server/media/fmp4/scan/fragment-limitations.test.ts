@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Limitation } from '../../../base/problem.ts'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
-import { indexPrefix } from '../../../../test/support/verify/grow-recording.ts'
+import { checkGrowth } from '../../../../test/support/verify/grow-recording.ts'
 import {
   AAC_TRACK,
   H264_TRACK,
@@ -10,7 +10,6 @@ import {
   plainSamples,
 } from '../../../../test/support/make/make-fmp4.ts'
 import { AVC_C, avc1 } from '../../../../test/support/make/make-mp4.ts'
-import type { MediaIndex } from '../../media-index.ts'
 import { createFragmentedMp4Reader } from '../fmp4-reader.ts'
 
 const reader = createFragmentedMp4Reader()
@@ -113,17 +112,11 @@ describe('limitations of a fragmented recording', () => {
     const noise = Buffer.alloc(300)
     const opening = initSegment([H264_TRACK, { ...H264_TRACK, id: 3 }])
     const bytes = Buffer.concat([opening, first, noise, second, third, noise, fourth])
-    const recording = { reader, bytes }
-    let previous: MediaIndex | undefined
-    for (let size = opening.length + first.length; size < bytes.length; size += 997) {
-      const growing = await indexPrefix(recording, size, previous)
-      expect(growing.limitations, `${size} bytes`).toEqual(
-        (await indexPrefix(recording, size)).limitations,
-      )
-      previous = growing
-    }
-    const last = await indexPrefix(recording, bytes.length, previous)
-    expect(last.limitations?.map(({ code }) => code)).toEqual([
+    const from = opening.length + first.length
+    const count = Math.ceil((bytes.length - from) / 997)
+    const sizes = Array.from({ length: count }, (_, i) => from + i * 997)
+    const last = (await checkGrowth({ reader, bytes }, sizes)).at(-1)
+    expect(last?.limitations?.map(({ code }) => code)).toEqual([
       'video-not-served',
       'corrupt',
       'gap',

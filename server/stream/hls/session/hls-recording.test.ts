@@ -4,8 +4,7 @@ import { expect, test } from 'vitest'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
 import { makeHlsRecording } from '../../../../test/support/make/make-hls-recording.ts'
 import type { IndexedRecording } from '../../../../test/support/make/make-hls-recording.ts'
-import { TsStory } from '../../../../test/support/make/make-ts-story.ts'
-import { joinPackets } from '../../../../test/support/make/make-ts.ts'
+import { plainSession, RECORDERS } from '../../../../test/support/make/make-recording.ts'
 import { packetRecording } from '../../../../test/support/make/packet-recording.ts'
 import { patienceMs, patientDecoder } from '../../../../test/support/patience.ts'
 import { createAudioTranscoder } from '../../../decode/audio/audio-transcoder.ts'
@@ -16,11 +15,8 @@ import { planSegments } from '../playlist/segment-plan.ts'
 import type { HlsRecording } from './hls-recording.ts'
 
 /** A recording of ten seconds in MPEG-TS: as it is, and converted to fMP4. */
-async function indexStory(): Promise<IndexedRecording[]> {
-  const story = new TsStory(0)
-  story.tables()
-  for (let second = 0; second < 10; second += 1) story.write('gop')
-  const file = bytesFile(joinPackets(story.packets))
+async function indexSession(): Promise<IndexedRecording[]> {
+  const file = bytesFile(Buffer.concat(RECORDERS['MPEG-TS'](plainSession(10))))
   const reader = await createMediaReaders().forFile(file)
   const index = await reader.index(file, AbortSignal.timeout(patienceMs))
   const converted = reader.asSamples?.(index)
@@ -53,7 +49,7 @@ async function readSegments(
 test('no IV is used twice under one key, whatever the settings and the container are', async () => {
   const contents = new Map<string, string>()
   const forms = new Set<string>()
-  for (const recording of await indexStory()) {
+  for (const recording of await indexSession()) {
     for (const segmentSeconds of [1, 2, 4]) {
       const hls = encrypted(recording, segmentSeconds)
       forms.add(hls.form)
