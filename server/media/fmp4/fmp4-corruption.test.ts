@@ -11,6 +11,7 @@ import {
   initSegment,
   plainSamples,
 } from '../../../test/support/make/make-fmp4.ts'
+import { AVC_C, avc1 } from '../../../test/support/make/make-mp4.ts'
 import { createFragmentedMp4Reader } from './fmp4-reader.ts'
 
 const { signal } = new AbortController()
@@ -107,4 +108,17 @@ describe('a corrupt fragment', () => {
     const bytes = Buffer.concat([init, ...made.slice(0, 6), corrupt, ...made.slice(7)])
     expect(await growInAllWays(bytes)).toBe('read')
   })
+})
+
+it('a hostile file has no more sections than their limit', async () => {
+  const made = Array.from({ length: 300 }, (_, at) => {
+    const entry = avc1(Buffer.from(AVC_C), 16 + (at % 50), 16)
+    const samples = plainSamples(2, { duration: 3600, keyEvery: 2, seed: 'v' })
+    const movie = initSegment([{ ...H264_TRACK, sampleEntries: [entry] }])
+    return Buffer.concat([movie, fragment([{ trackId: 1, samples, decodeTicks: 0 }])])
+  })
+  const index = await reader.index(bytesFile(Buffer.concat(made)), signal)
+  expect(index.splitPoints.startTicks.length).toBe(300)
+  const { source } = index
+  expect(source.container === 'fmp4' ? source.inits.length : 0).toBe(50)
 })
