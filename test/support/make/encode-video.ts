@@ -1,8 +1,8 @@
 // Encodes video with FFmpeg's encoders (node-av) as frames of NAL units, so that tests can leave
 // out or change parameter sets before they write a recording.
-import { AV_LOG_QUIET, AV_PIX_FMT_YUV420P } from 'node-av/constants'
-import type { FFEncoderCodec } from 'node-av/constants'
-import { Codec, CodecContext, FFmpegError, Frame, Log, Packet, Rational } from 'node-av/lib'
+import { AV_PIX_FMT_YUV420P } from 'node-av/constants'
+import { FFmpegError, Frame, Rational } from 'node-av/lib'
+import { encodeFrames, openEncoder } from '../ffmpeg.ts'
 
 /** One frame in decode order; times in frames. */
 export interface EncodedFrame {
@@ -28,33 +28,28 @@ export const ENCODED_FRAME_RATE = 25
 
 /** Video that brightens, with the parameter sets at every key frame. */
 export function encodeVideo({ codec, frames, gop, params = '' }: EncodeOptions): EncodedFrame[] {
-  Log.setLevel(AV_LOG_QUIET)
   const name = codec === 'h264' ? 'libx264' : 'libx265'
-  const encoder = Codec.findEncoderByName(name as FFEncoderCodec)
-  if (encoder === null) throw new Error(`no encoder ${name}`)
-  const context = new CodecContext()
-  context.allocContext3(encoder)
-  context.width = ENCODED_WIDTH
-  context.height = ENCODED_HEIGHT
-  context.pixelFormat = AV_PIX_FMT_YUV420P
-  context.timeBase = new Rational(1, ENCODED_FRAME_RATE)
-  context.framerate = new Rational(ENCODED_FRAME_RATE, 1)
   const common = `keyint=${gop}:min-keyint=${gop}:scenecut=0:repeat-headers=1:annexb=1`
   const own =
     codec === 'h264'
       ? 'threads=1:b-adapt=0'
       : 'pools=1:frame-threads=1:log-level=none:open-gop=0:b-adapt=0'
   const settings = [common, own, ...(params === '' ? [] : [params])].join(':')
-  FFmpegError.throwIfError(context.setOption('preset', 'ultrafast'), 'preset')
-  FFmpegError.throwIfError(context.setOption(`${name.slice(3)}-params`, settings), settings)
-  FFmpegError.throwIfError(context.open2Sync(encoder, null), name)
+  const context = openEncoder(name, (made) => {
+    made.width = ENCODED_WIDTH
+    made.height = ENCODED_HEIGHT
+    made.pixelFormat = AV_PIX_FMT_YUV420P
+    made.timeBase = new Rational(1, ENCODED_FRAME_RATE)
+    made.framerate = new Rational(ENCODED_FRAME_RATE, 1)
+    FFmpegError.throwIfError(made.setOption('preset', 'ultrafast'), 'preset')
+    FFmpegError.throwIfError(made.setOption(`${name.slice(3)}-params`, settings), settings)
+  })
   const encoded: EncodedFrame[] = []
-  for (let number = 0; number <= frames; number += 1) {
-    const frame = number < frames ? brightFrame(number) : null
-    FFmpegError.throwIfError(context.sendFrameSync(frame), 'encode')
-    frame?.free()
-    encoded.push(...receive(context))
-  }
+  const bright = Array.from({ length: frames }, (_, number) => brightFrame(number))
+  encodeFrames(context, bright, ({ data, pts, dts, isKeyframe }) => {
+    const nals = splitStartCodes(Buffer.from(data ?? []))
+    encoded.push({ nals, pts: Number(pts), dts: Number(dts), isKey: isKeyframe })
+  })
   context.freeContext()
   return encoded
 }
@@ -71,22 +66,6 @@ function brightFrame(number: number): Frame {
   })
   frame.pts = BigInt(number)
   return frame
-}
-
-function receive(context: CodecContext): EncodedFrame[] {
-  const frames: EncodedFrame[] = []
-  using packet = new Packet()
-  packet.alloc()
-  while (context.receivePacketSync(packet) >= 0) {
-    frames.push({
-      nals: splitStartCodes(Buffer.from(packet.data ?? [])),
-      pts: Number(packet.pts),
-      dts: Number(packet.dts),
-      isKey: packet.isKeyframe,
-    })
-    packet.unref()
-  }
-  return frames
 }
 
 function splitStartCodes(bytes: Buffer): Buffer[] {

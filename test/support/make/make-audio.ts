@@ -5,26 +5,24 @@ import {
   AV_CHANNEL_LAYOUT_STEREO,
   AV_CHANNEL_LAYOUT_5POINT1,
   AV_CODEC_FLAG_GLOBAL_HEADER,
-  AV_LOG_QUIET,
   AV_SAMPLE_FMT_FLT,
   AV_SAMPLE_FMT_FLTP,
   AV_SAMPLE_FMT_S16,
   AV_SAMPLE_FMT_S16P,
   AVMEDIA_TYPE_AUDIO,
 } from 'node-av/constants'
-import type { AVSampleFormat, FFDecoderCodec, FFEncoderCodec } from 'node-av/constants'
+import type { AVSampleFormat, FFDecoderCodec } from 'node-av/constants'
 import {
   Codec,
   CodecContext,
   FFmpegError,
-  FormatContext,
   Frame,
-  Log,
   Packet,
   Rational,
   SoftwareResampleContext,
 } from 'node-av/lib'
 import type { AudioFormat } from '../../../server/media/codec/audio-codecs.ts'
+import { eachPacket, encodeFrames, openEncoder, withDemuxer } from '../ffmpeg.ts'
 
 /** Samples per channel, starting at time 0. */
 export type Samples = Float32Array[]
@@ -87,22 +85,17 @@ export function makeSine(hertz: number, seconds: number, sampleRate: number): Sa
 
 /** Encodes; the first packet's time is 0. */
 export function encodeAudio(codec: Codable, samples: Samples, sampleRate: number): CodedAudio {
-  Log.setLevel(AV_LOG_QUIET)
   const { name, format, bitRate } = ENCODERS[codec]
-  // Names of FFmpeg's encoders.
-  const encoder = Codec.findEncoderByName(name as FFEncoderCodec)
-  if (encoder === null) throw new Error(`no encoder ${name}`)
-  using context = new CodecContext()
-  context.allocContext3(encoder)
-  const supported = encoder.sampleFormats ?? []
-  context.sampleFormat = supported.includes(format) ? format : (supported[0] ?? format)
-  context.sampleRate = sampleRate
-  context.channelLayout = layoutOf(samples.length)
-  context.timeBase = new Rational(1, sampleRate)
-  if (bitRate !== undefined) context.bitRate = bitRate
-  if (codec === 'dts') context.setOption('strict', -2)
-  context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER)
-  FFmpegError.throwIfError(context.open2Sync(encoder, null), name)
+  using context = openEncoder(name, (made, encoder) => {
+    const supported = encoder.sampleFormats ?? []
+    made.sampleFormat = supported.includes(format) ? format : (supported[0] ?? format)
+    made.sampleRate = sampleRate
+    made.channelLayout = layoutOf(samples.length)
+    made.timeBase = new Rational(1, sampleRate)
+    if (bitRate !== undefined) made.bitRate = bitRate
+    if (codec === 'dts') made.setOption('strict', -2)
+    made.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER)
+  })
   const packets = runEncoder(context, samples)
   const start = packets[0]?.position ?? 0
   const extradata = context.extraData
@@ -120,29 +113,21 @@ export function encodeAudio(codec: Codable, samples: Samples, sampleRate: number
 function runEncoder(context: CodecContext, samples: Samples): AudioPacket[] {
   const size = context.frameSize || PCM_FRAME_SAMPLES
   const count = Math.floor((samples[0]?.length ?? 0) / size)
-  const packets: AudioPacket[] = []
-  using packet = new Packet()
-  packet.alloc()
-  const receive = () => {
-    while (context.receivePacketSync(packet) >= 0) {
-      packets.push({ data: Buffer.from(packet.data ?? []), position: Number(packet.pts) })
-      packet.unref()
-    }
-  }
-  for (let at = 0; at < count; at += 1) {
+  const frames = Array.from({ length: count }, (_, at) => {
     const planes = samples.map((plane) => plane.subarray(at * size, at * size + size))
-    using frame = Frame.fromAudioBuffer(formatSamples(planes, context.sampleFormat), {
+    const frame = Frame.fromAudioBuffer(formatSamples(planes, context.sampleFormat), {
       nbSamples: size,
       format: context.sampleFormat,
       sampleRate: context.sampleRate,
       channelLayout: context.channelLayout,
     })
     frame.pts = BigInt(at * size)
-    FFmpegError.throwIfError(context.sendFrameSync(frame), 'encode')
-    receive()
-  }
-  context.sendFrameSync(null)
-  receive()
+    return frame
+  })
+  const packets: AudioPacket[] = []
+  encodeFrames(context, frames, ({ data, pts }) => {
+    packets.push({ data: Buffer.from(data ?? []), position: Number(pts) })
+  })
   return packets
 }
 
@@ -182,30 +167,20 @@ export interface DecodedAudio {
 export async function readAudio(
   path: string,
 ): Promise<Omit<CodedAudio, 'format'> & { format: Omit<AudioFormat, 'codec'> }> {
-  Log.setLevel(AV_LOG_QUIET)
-  const demuxer = new FormatContext()
-  FFmpegError.throwIfError(await demuxer.openInput(path, null, null), 'openInput')
-  try {
-    FFmpegError.throwIfError(await demuxer.findStreamInfo(), 'findStreamInfo')
+  return withDemuxer(path, async (demuxer) => {
     const stream = demuxer.streams.find(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_AUDIO)
     if (stream === undefined) throw new Error(`${path} has no audio`)
     const { sampleRate, channels, extradata } = stream.codecpar
     const { num, den } = stream.timeBase
     const packets: AudioPacket[] = []
-    using packet = new Packet()
-    packet.alloc()
-    while ((await demuxer.readFrame(packet)) >= 0) {
-      if (packet.streamIndex === stream.index) {
-        const position = Math.round((Number(packet.pts) * num * sampleRate) / den)
-        packets.push({ data: Buffer.from(packet.data ?? []), position })
-      }
-      packet.unref()
-    }
+    await eachPacket(demuxer, ({ data, pts }, { index }) => {
+      if (index !== stream.index) return
+      const position = Math.round((Number(pts) * num * sampleRate) / den)
+      packets.push({ data: Buffer.from(data ?? []), position })
+    })
     const extra = extradata && { extradata: Uint8Array.from(extradata) }
     return { format: { channels, sampleRate, ...extra }, packets }
-  } finally {
-    await demuxer.closeInput()
-  }
+  })
 }
 
 export interface DecodeOptions {

@@ -10,19 +10,10 @@ import {
   AV_SAMPLE_FMT_S16,
   AV_SAMPLE_FMT_S32,
 } from 'node-av/constants'
-import type { AVSampleFormat, FFEncoderCodec } from 'node-av/constants'
-import {
-  Codec,
-  CodecContext,
-  Dictionary,
-  FFmpegError,
-  FormatContext,
-  Frame,
-  Log,
-  Packet,
-  Rational,
-} from 'node-av/lib'
-import type { Stream } from 'node-av/lib'
+import type { AVSampleFormat } from 'node-av/constants'
+import { Dictionary, FFmpegError, FormatContext, Frame, Log, Rational } from 'node-av/lib'
+import type { CodecContext, Packet, Stream } from 'node-av/lib'
+import { encodeFrames, openEncoder } from '../ffmpeg.ts'
 
 /** `encoder` is FFmpeg's name. */
 export interface EncodedVideo {
@@ -175,16 +166,6 @@ function tone(
   return bytes
 }
 
-function openEncoder(name: string, config: (context: CodecContext) => void): CodecContext {
-  const encoder = Codec.findEncoderByName(name as FFEncoderCodec)
-  if (encoder === null) throw new Error(`no encoder ${name}`)
-  const context = new CodecContext()
-  context.allocContext3(encoder)
-  config(context)
-  FFmpegError.throwIfError(context.open2Sync(encoder, null), name)
-  return context
-}
-
 function addStream(muxer: FormatContext, context: CodecContext): Stream {
   const stream = muxer.newStream(null)
   stream.timeBase = new Rational(1, 90_000)
@@ -195,25 +176,12 @@ function addStream(muxer: FormatContext, context: CodecContext): Stream {
 function encode(stream: Stream, context: CodecContext, frames: Frame[]): TimedPacket[] {
   const packets: TimedPacket[] = []
   const { timeBase } = context
-  const receive = (): void => {
-    for (;;) {
-      const packet = new Packet()
-      packet.alloc()
-      if (context.receivePacketSync(packet) < 0) {
-        packet.free()
-        return
-      }
-      const seconds = (Number(packet.dts) * timeBase.num) / timeBase.den
-      packets.push({ packet, stream, timeBase, seconds })
-    }
-  }
-  for (const frame of frames) {
-    FFmpegError.throwIfError(context.sendFrameSync(frame), 'encode')
-    frame.free()
-    receive()
-  }
-  FFmpegError.throwIfError(context.sendFrameSync(null), 'encode')
-  receive()
+  encodeFrames(context, frames, (encoded) => {
+    const packet = encoded.clone()
+    if (packet === null) throw new Error('out of memory')
+    const seconds = (Number(packet.dts) * timeBase.num) / timeBase.den
+    packets.push({ packet, stream, timeBase, seconds })
+  })
   context.freeContext()
   return packets
 }

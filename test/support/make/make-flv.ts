@@ -1,7 +1,7 @@
 // Makes FLV files tag by tag, from made-up frames or from the packets of another recording, so that
 // tests can lay them out in any way.
-import { AV_LOG_QUIET, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
-import { FFmpegError, FormatContext, Log, Packet } from 'node-av/lib'
+import { AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
+import { eachPacket, withDemuxer } from '../ffmpeg.ts'
 
 /** One tag before it is written. */
 export interface FlvTag {
@@ -273,11 +273,7 @@ export interface SourceStream {
 
 /** Reads a recording with FFmpeg: its first video and its first audio. */
 export async function readSourceStreams(path: string): Promise<SourceStream[]> {
-  Log.setLevel(AV_LOG_QUIET)
-  const demuxer = new FormatContext()
-  FFmpegError.throwIfError(await demuxer.openInput(path, null, null), 'openInput')
-  try {
-    FFmpegError.throwIfError(await demuxer.findStreamInfo(), 'findStreamInfo')
+  return withDemuxer(path, async (demuxer) => {
     const wanted = new Map<number, SourceStream>()
     for (const type of [AVMEDIA_TYPE_VIDEO, AVMEDIA_TYPE_AUDIO]) {
       const stream = demuxer.streams.find(({ codecpar }) => codecpar.codecType === type)
@@ -286,35 +282,18 @@ export async function readSourceStreams(path: string): Promise<SourceStream[]> {
       const kind = type === AVMEDIA_TYPE_VIDEO ? 'video' : 'audio'
       wanted.set(stream.index, { kind, extradata, packets: [] })
     }
-    await readStreams(demuxer, wanted)
-    return [...wanted.values()]
-  } finally {
-    await demuxer.closeInput()
-  }
-}
-
-async function readStreams(
-  demuxer: FormatContext,
-  wanted: ReadonlyMap<number, SourceStream>,
-): Promise<void> {
-  using packet = new Packet()
-  packet.alloc()
-  while ((await demuxer.readFrame(packet)) >= 0) {
-    const stream = demuxer.streams[packet.streamIndex]
-    const target = wanted.get(packet.streamIndex)
-    if (stream !== undefined && target !== undefined) {
-      const { num, den } = stream.timeBase
+    await eachPacket(demuxer, (packet, { index, timeBase: { num, den } }) => {
       const toMs = (ticks: bigint) => Math.round((Number(ticks) * num * 1000) / den)
       const timeMs = toMs(packet.dts)
-      target.packets.push({
+      wanted.get(index)?.packets.push({
         data: Uint8Array.from(packet.data ?? []),
         timeMs,
         compositionMs: toMs(packet.pts) - timeMs,
         isKey: packet.isKeyframe,
       })
-    }
-    packet.unref()
-  }
+    })
+    return [...wanted.values()]
+  })
 }
 
 /**

@@ -1,8 +1,8 @@
 // Writes MP4 recordings of many hours that are small: real packets of one GOP, listed again and
 // again in the tables.
 import { writeFile } from 'node:fs/promises'
-import { AV_LOG_QUIET, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
-import { FFmpegError, FormatContext, Log, Packet } from 'node-av/lib'
+import { AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
+import { eachPacket, withDemuxer } from '../ffmpeg.ts'
 import { type TrackPlan, avc1, box, ftyp, moov, mp4a } from './make-mp4.ts'
 
 /** What to write. The source is an MP4 of H.264 and AAC. */
@@ -157,42 +157,25 @@ function audioChunks(
 
 /** The first GOP of the video, and as much audio. */
 async function readGop(path: string): Promise<Source> {
-  Log.setLevel(AV_LOG_QUIET)
-  const demuxer = new FormatContext()
-  FFmpegError.throwIfError(await demuxer.openInput(path, null, null), 'openInput')
-  try {
-    FFmpegError.throwIfError(await demuxer.findStreamInfo(), 'findStreamInfo')
-    const { streams } = demuxer
-    const video = streams.find((stream) => stream.codecpar.codecType === AVMEDIA_TYPE_VIDEO)
-    const audio = streams.find((stream) => stream.codecpar.codecType === AVMEDIA_TYPE_AUDIO)
-    const packets = await readPackets(demuxer, video?.index ?? -1)
+  return withDemuxer(path, async (demuxer) => {
+    const streamOf = (type: number) =>
+      demuxer.streams.find(({ codecpar }) => codecpar.codecType === type)
+    const video: SourcePacket[] = []
+    const audio: SourcePacket[] = []
+    let gops = 0
+    await eachPacket(demuxer, (packet, { codecpar }) => {
+      const isVideo = codecpar.codecType === AVMEDIA_TYPE_VIDEO
+      if (isVideo && packet.isKeyframe) gops += 1
+      if (gops > 1) return
+      const offsetTicks = isVideo ? Number(packet.pts - packet.dts) : 0
+      const list = isVideo ? video : audio
+      list.push({ data: Buffer.from(packet.data ?? []), offsetTicks })
+    })
     return {
-      video: packets.video,
-      audio: packets.audio,
-      avcC: video?.codecpar.extradata ?? new Uint8Array(),
-      audioConfig: audio?.codecpar.extradata ?? new Uint8Array(),
+      video,
+      audio,
+      avcC: streamOf(AVMEDIA_TYPE_VIDEO)?.codecpar.extradata ?? new Uint8Array(),
+      audioConfig: streamOf(AVMEDIA_TYPE_AUDIO)?.codecpar.extradata ?? new Uint8Array(),
     }
-  } finally {
-    await demuxer.closeInput()
-  }
-}
-
-async function readPackets(
-  demuxer: FormatContext,
-  videoIndex: number,
-): Promise<{ video: SourcePacket[]; audio: SourcePacket[] }> {
-  const video: SourcePacket[] = []
-  const audio: SourcePacket[] = []
-  let gops = 0
-  using packet = new Packet()
-  packet.alloc()
-  while ((await demuxer.readFrame(packet)) >= 0) {
-    const isVideo = packet.streamIndex === videoIndex
-    if (isVideo && packet.isKeyframe) gops += 1
-    const data = Buffer.from(packet.data ?? [])
-    if (gops <= 1 && isVideo) video.push({ data, offsetTicks: Number(packet.pts - packet.dts) })
-    if (gops <= 1 && !isVideo) audio.push({ data, offsetTicks: 0 })
-    packet.unref()
-  }
-  return { video, audio }
+  })
 }

@@ -1,6 +1,7 @@
 // Remuxes a recording's packets into another container with FFmpeg's muxers (node-av).
-import { AV_LOG_QUIET, AVMEDIA_TYPE_AUDIO } from 'node-av/constants'
-import { Dictionary, FFmpegError, FormatContext, Log, Packet, Rational } from 'node-av/lib'
+import { AVMEDIA_TYPE_AUDIO } from 'node-av/constants'
+import { Dictionary, FFmpegError, FormatContext } from 'node-av/lib'
+import { eachPacket, withDemuxer } from '../ffmpeg.ts'
 
 /**
  * The container follows from the name of `to`. With `audioLanguages` (ISO 639-2), the audio is
@@ -11,10 +12,14 @@ export async function remux(
   to: string,
   audioLanguages: readonly string[] = ['und'],
 ): Promise<void> {
-  Log.setLevel(AV_LOG_QUIET)
-  const source = new FormatContext()
-  FFmpegError.throwIfError(await source.openInput(from, null, null), 'open input')
-  FFmpegError.throwIfError(await source.findStreamInfo(), 'find streams')
+  await withDemuxer(from, (source) => writeCopy(source, to, audioLanguages))
+}
+
+async function writeCopy(
+  source: FormatContext,
+  to: string,
+  audioLanguages: readonly string[],
+): Promise<void> {
   const muxer = new FormatContext()
   FFmpegError.throwIfError(muxer.allocOutputContext2(null, null, to), 'open output')
   /** The stream of the source for each stream of the muxer. */
@@ -36,7 +41,6 @@ export async function remux(
   FFmpegError.throwIfError(await muxer.writeTrailer(), 'write trailer')
   await muxer.closeOutput()
   muxer.freeContext()
-  await source.closeInput()
 }
 
 async function copyPackets(
@@ -44,16 +48,14 @@ async function copyPackets(
   muxer: FormatContext,
   plan: readonly number[],
 ): Promise<void> {
-  using packet = new Packet()
-  packet.alloc()
-  while ((await source.readFrame(packet)) >= 0) {
-    const from = source.streams[packet.streamIndex]?.timeBase ?? new Rational(1, 1)
+  await eachPacket(source, async (packet, { index: from, timeBase }) => {
     for (const [at, index] of plan.entries()) {
-      using copy = index === packet.streamIndex ? packet.clone() : null
-      if (copy === null) continue
+      using copy = index === from ? packet.clone() : null
+      const stream = muxer.streams[at]
+      if (copy === null || stream === undefined) continue
       copy.streamIndex = at
-      copy.rescaleTs(from, muxer.streams[at]?.timeBase ?? new Rational(1, 1))
+      copy.rescaleTs(timeBase, stream.timeBase)
       FFmpegError.throwIfError(await muxer.interleavedWriteFrame(copy), 'write')
     }
-  }
+  })
 }

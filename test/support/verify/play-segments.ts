@@ -2,17 +2,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { AV_LOG_QUIET, AVMEDIA_TYPE_VIDEO, AVERROR_EAGAIN, AVERROR_EOF } from 'node-av/constants'
-import {
-  Codec,
-  CodecContext,
-  Dictionary,
-  FFmpegError,
-  FormatContext,
-  Frame,
-  Log,
-  Packet,
-} from 'node-av/lib'
+import { AVMEDIA_TYPE_VIDEO, AVERROR_EAGAIN, AVERROR_EOF } from 'node-av/constants'
+import { Codec, CodecContext, FFmpegError, Frame } from 'node-av/lib'
+import type { FormatContext, Packet } from 'node-av/lib'
+import { eachPacket, withDemuxer } from '../ffmpeg.ts'
 
 /** A segment after its init, decoded from its first frame on. */
 export interface PlayedSegment {
@@ -47,11 +40,10 @@ export async function playSegments(
 
 /** Decodes the video of one file. */
 export async function playFile(path: string): Promise<PlayedSegment> {
-  Log.setLevel(AV_LOG_QUIET)
-  const input = new FormatContext()
-  using options = Dictionary.fromObject({ advanced_editlist: 0 })
-  FFmpegError.throwIfError(await input.openInput(path, null, options), 'open')
-  FFmpegError.throwIfError(await input.findStreamInfo(), 'streams')
+  return withDemuxer(path, playInput, { advanced_editlist: 0 })
+}
+
+async function playInput(input: FormatContext): Promise<PlayedSegment> {
   const stream = input.streams.find(({ codecpar }) => codecpar.codecType === AVMEDIA_TYPE_VIDEO)
   const played: PlayedSegment = {
     frameSeconds: [],
@@ -68,8 +60,6 @@ export async function playFile(path: string): Promise<PlayedSegment> {
   FFmpegError.throwIfError(context.parametersToContext(stream.codecpar), 'parameters')
   context.threadCount = 1
   FFmpegError.throwIfError(context.open2Sync(decoder, null), 'open decoder')
-  using packet = new Packet()
-  packet.alloc()
   using frame = new Frame()
   frame.alloc()
   const take = (sent: Packet | null): void => {
@@ -85,18 +75,14 @@ export async function playFile(path: string): Promise<PlayedSegment> {
       frame.unref()
     }
   }
-  while ((await input.readFrame(packet)) >= 0) {
-    if (packet.streamIndex === stream.index) {
-      if (played.frames === 0) played.startsWithKey = packet.isKeyframe
-      played.frames += 1
-      const { num, den } = stream.timeBase
-      played.frameSeconds.push((Number(packet.pts) * num) / den)
-      take(packet)
-    }
-    packet.unref()
-  }
+  await eachPacket(input, (packet, { index, timeBase: { num, den } }) => {
+    if (index !== stream.index) return
+    if (played.frames === 0) played.startsWithKey = packet.isKeyframe
+    played.frames += 1
+    played.frameSeconds.push((Number(packet.pts) * num) / den)
+    take(packet)
+  })
   take(null)
   context.freeContext()
-  await input.closeInput()
   return played
 }

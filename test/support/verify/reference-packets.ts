@@ -1,12 +1,9 @@
 // Reads a media file packet by packet with FFmpeg (node-av): the reference for our own readers.
 import { createHash } from 'node:crypto'
-import {
-  AV_LOG_QUIET,
-  AV_NOPTS_VALUE,
-  AVMEDIA_TYPE_AUDIO,
-  AVMEDIA_TYPE_VIDEO,
-} from 'node-av/constants'
-import { Dictionary, FFmpegError, FormatContext, Log, Packet, type Stream } from 'node-av/lib'
+import { AV_NOPTS_VALUE, AVMEDIA_TYPE_AUDIO, AVMEDIA_TYPE_VIDEO } from 'node-av/constants'
+import type { Packet, Stream } from 'node-av/lib'
+import { eachPacket, withDemuxer } from '../ffmpeg.ts'
+import type { DemuxerOptions } from '../ffmpeg.ts'
 
 /** One packet as returned by FFmpeg's demuxer. Times are seconds of the file's clock. */
 export interface ReferencePacket {
@@ -23,9 +20,6 @@ export interface ReferencePacket {
   sha1: string
 }
 
-/** Options of FFmpeg's demuxer, e.g. `{ ignore_editlist: 1 }` (mov). */
-export type DemuxerOptions = Record<string, string | number>
-
 /**
  * Every packet of every stream, in file order. Packets of MP4 have simple edit lists applied as one
  * shift per track, with none left out (`advanced_editlist` off), unless `options` set it.
@@ -36,16 +30,13 @@ export async function readReferencePackets(
   options: DemuxerOptions = {},
   hashPayload: (data: Uint8Array) => string = sha1,
 ): Promise<ReferencePacket[]> {
-  Log.setLevel(AV_LOG_QUIET)
-  const demuxer = new FormatContext()
-  using dictionary = Dictionary.fromObject({ ...defaultsFor(path), ...options })
-  FFmpegError.throwIfError(await demuxer.openInput(path, null, dictionary), 'openInput')
-  try {
-    FFmpegError.throwIfError(await demuxer.findStreamInfo(), 'findStreamInfo')
-    return await readPackets(demuxer, hashPayload)
-  } finally {
-    await demuxer.closeInput()
+  const packets: ReferencePacket[] = []
+  const read = (packet: Packet, stream: Stream): void => {
+    packets.push(toReferencePacket(packet, stream, hashPayload))
   }
+  const all = { ...defaultsFor(path), ...options }
+  await withDemuxer(path, (demuxer) => eachPacket(demuxer, read), all)
+  return packets
 }
 
 /** The packets of one stream. */
@@ -55,21 +46,6 @@ export function packetsOf(packets: ReferencePacket[], streamIndex: number): Refe
 
 function defaultsFor(path: string): DemuxerOptions {
   return /\.(mp4|m4v|mov)$/i.test(path) ? { advanced_editlist: 0 } : {}
-}
-
-async function readPackets(
-  demuxer: FormatContext,
-  hashPayload: (data: Uint8Array) => string,
-): Promise<ReferencePacket[]> {
-  const packets: ReferencePacket[] = []
-  using packet = new Packet()
-  packet.alloc()
-  while ((await demuxer.readFrame(packet)) >= 0) {
-    const stream = demuxer.streams[packet.streamIndex]
-    if (stream !== undefined) packets.push(toReferencePacket(packet, stream, hashPayload))
-    packet.unref()
-  }
-  return packets
 }
 
 function toReferencePacket(
