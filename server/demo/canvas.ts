@@ -1,53 +1,55 @@
-// The drawing surface of scenes: one byte per pixel, an index into the scene's palette.
+// The drawing surface of scenes and of the clock: one byte per pixel, an index into a palette.
 
-/** Two thirds of the video's size: upscaling softens every edge. */
-export const CANVAS_WIDTH = 640
-export const CANVAS_HEIGHT = 304
-
-export type Canvas = Uint8Array
-
-/** Draws the whole canvas for a phase from 0 to 1; both ends look the same. */
-export type Scene = (canvas: Canvas, phase: number) => void
+export type Box = [x: number, y: number, width: number, height: number]
 
 export const TURN = 2 * Math.PI
 
-/** A filled rectangle, clipped to the canvas. */
-export function fillBox(
-  canvas: Canvas,
-  box: { x: number; y: number; width: number; height: number },
-  colour: number,
-): void {
-  const left = Math.max(0, Math.round(box.x))
-  const right = Math.min(CANVAS_WIDTH, Math.round(box.x + box.width))
-  const bottom = Math.min(CANVAS_HEIGHT, Math.round(box.y + box.height))
-  if (right <= left) return
-  for (let y = Math.max(0, Math.round(box.y)); y < bottom; y++) {
-    canvas.fill(colour, y * CANVAS_WIDTH + left, y * CANVAS_WIDTH + right)
-  }
-}
+export class Canvas {
+  readonly width: number
+  readonly height: number
+  readonly pixels: Uint8Array
 
-/** A filled circle, clipped to the canvas. */
-export function fillCircle(
-  canvas: Canvas,
-  circle: { x: number; y: number; radius: number },
-  colour: number,
-): void {
-  const { x, y, radius } = circle
-  for (let row = Math.ceil(y - radius); row <= y + radius; row++) {
-    const half = Math.sqrt(Math.max(0, radius * radius - (row - y) * (row - y)))
-    fillBox(canvas, { x: x - half, y: row, width: half * 2, height: 1 }, colour)
+  constructor(width: number, height: number) {
+    this.width = width
+    this.height = height
+    this.pixels = new Uint8Array(width * height)
   }
-}
 
-/** A vertical gradient of indexes `from` to `to` over the rows `top` to `bottom`. */
-export function fillGradient(
-  canvas: Canvas,
-  rows: { top: number; bottom: number },
-  steps: { from: number; to: number },
-): void {
-  for (let y = rows.top; y < rows.bottom; y++) {
-    const part = (y - rows.top) / (rows.bottom - rows.top)
-    const colour = steps.from + (steps.to - steps.from) * part
-    canvas.fill(colour, y * CANVAS_WIDTH, (y + 1) * CANVAS_WIDTH)
+  /** Fills a rectangle, clipped to the canvas. */
+  box([x, y, width, height]: Box, colour: number): void {
+    const left = Math.max(0, Math.round(x))
+    const right = Math.min(this.width, Math.round(x + width))
+    const bottom = Math.min(this.height, Math.round(y + height))
+    if (right <= left) return
+    for (let row = Math.max(0, Math.round(y)); row < bottom; row++) {
+      this.pixels.fill(colour, row * this.width + left, row * this.width + right)
+    }
+  }
+
+  /** Fills a circle, clipped to the canvas. */
+  circle([x, y, radius]: [x: number, y: number, radius: number], colour: number): void {
+    for (let row = Math.ceil(y - radius); row <= y + radius; row++) {
+      const half = Math.sqrt(Math.max(0, radius * radius - (row - y) * (row - y)))
+      this.box([x - half, row, half * 2, 1], colour)
+    }
+  }
+
+  /** Fills the rows from `top` to `bottom` with a gradient. */
+  gradient([top, bottom]: [number, number], [from, to]: [number, number]): void {
+    for (let y = top; y < bottom; y++) {
+      this.box([0, y, this.width, 1], from + ((to - from) * (y - top)) / (bottom - top))
+    }
+  }
+
+  /** Computes every colour, for 2 x 2 pixels at once: smooth areas need no more. */
+  shade(colourAt: (x: number, y: number) => number): void {
+    const { width, height, pixels } = this
+    for (let y = 0; y < height; y += 2) {
+      const row = y * width
+      for (let x = row; x < row + width; x += 2) {
+        const colour = Math.min(255, Math.max(0, colourAt(x - row, y)))
+        pixels[x] = pixels[x + 1] = pixels[x + width] = pixels[x + width + 1] = colour
+      }
+    }
   }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { demux } from '../../test/demux/demux.ts'
-import { createDemoLibrary, sharePlan } from './demo-library.ts'
+import { createDemoLibrary } from './demo-library.ts'
 import { DEMO_PLAN } from './demo-plan.ts'
 import type { DemoSession, DemoStreamer } from './demo-plan.ts'
 
@@ -28,7 +28,7 @@ function plan(...containers: DemoSession['container'][]): DemoStreamer[] {
     sessionId: `${number}`,
     container,
     scene: 'bars' as const,
-    palette: 'gold',
+    palette: 'gold' as const,
   }))
   return [{ name: 'Ada', seed: 1, poster: { scene: 'grid', palette: 'dusk' }, sessions }]
 }
@@ -170,12 +170,5 @@ describe('DEMO_PLAN', () => {
     expect(sessions.every((one) => one.lengthSeconds % 2 === 0 && one.lengthSeconds >= 30)).toBe(
       true,
     )
-  })
-
-  it('divides into shares of about the same work', () => {
-    const shares = sharePlan(DEMO_PLAN, 2)
-    expect(shares.flat().length).toBe(DEMO_PLAN.length)
-    const lengths = shares.map((share) => share.flatMap((one) => one.sessions).length)
-    expect(Math.abs((lengths[0] ?? 0) - (lengths[1] ?? 0))).toBeLessThan(12)
   })
 })

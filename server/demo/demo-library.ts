@@ -1,15 +1,15 @@
 // Creates the demo library in child processes, in a temporary folder that is renamed once it is
 // complete.
 import { fork } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
+import { addAbortListener, once } from 'node:events'
 import { readdir, readFile, rename, rm, mkdir, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../base/errors.ts'
-import { DEMO_PLAN } from './demo-plan.ts'
+import { DEMO_PLAN, longestSession } from './demo-plan.ts'
 import type { DemoStreamer } from './demo-plan.ts'
 
 export interface DemoOptions {
@@ -22,17 +22,6 @@ export interface DemoOptions {
   hasEncoders?: boolean
 }
 
-/** A part of the plan, for one process. */
-export interface DemoShare {
-  folder: string
-  streamers: DemoStreamer[]
-}
-
-/** Message of a process: one more session is complete. */
-export interface DemoMessage {
-  made: 1
-}
-
 /** Marks a complete library; its content is the version. */
 const MARKER = '.aftercast-demo'
 const VERSION = '1\n'
@@ -42,12 +31,6 @@ const MAX_PROCESSES = 4
 const WITHOUT_ENCODERS =
   'the demo library needs the package node-av: run `npm install --global node-av@6`, ' +
   'or name a folder of recordings'
-/**
- * Fixed cost of a session, expressed as duration: drawing and encoding its loop takes as long as
- * writing this much.
- */
-const LOOP_COST_SECONDS = 900
-
 const CHILD_FILE = fileURLToPath(
   new URL(`./demo-child${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
 )
@@ -116,75 +99,42 @@ async function listNames(folder: string): Promise<string[]> {
   }
 }
 
+/** Each process takes its share of the long sessions. */
 async function makeAll(
   folder: string,
   plan: DemoStreamer[],
   { onProgress, signal }: Pick<DemoOptions, 'onProgress' | 'signal'>,
 ): Promise<void> {
   const total = plan.reduce((sum, { sessions }) => sum + sessions.length, 0)
-  const stopping = new AbortController()
-  const either = AbortSignal.any([signal, stopping.signal])
   let made = 0
   const onMade = () => onProgress?.(`Making the demo library: ${++made} of ${total} sessions`)
-  const shares = sharePlan(plan, Math.min(MAX_PROCESSES, availableParallelism()))
-  const outcomes = await Promise.allSettled(
-    shares.map(async (streamers) => {
-      try {
-        await makeShare({ folder, streamers }, onMade, either)
-      } catch (error) {
-        stopping.abort(error)
-        throw error
-      }
-    }),
-  )
-  signal.throwIfAborted()
-  if (outcomes.some(({ status }) => status === 'rejected')) throw stopping.signal.reason
+  const stopping = new AbortController()
+  const either = AbortSignal.any([signal, stopping.signal])
+  const sorted = plan.toSorted((left, right) => longestSession(right) - longestSession(left))
+  const count = Math.min(MAX_PROCESSES, availableParallelism(), plan.length)
+  const shares = Array.from({ length: count }, async (_, share) => {
+    const streamers = sorted.filter((_streamer, at) => at % count === share)
+    await makeShare([folder, JSON.stringify(streamers)], onMade, either).catch((error: unknown) =>
+      stopping.abort(error),
+    )
+  })
+  await Promise.all(shares)
+  either.throwIfAborted()
 }
 
-/** Distributes the streamers evenly over processes; never more shares than streamers. */
-export function sharePlan(plan: DemoStreamer[], count: number): DemoStreamer[][] {
-  const shares = Array.from({ length: Math.min(count, plan.length) }, () => ({
-    cost: 0,
-    streamers: [] as DemoStreamer[],
-  }))
-  const costOf = ({ sessions }: DemoStreamer) =>
-    sessions.reduce((sum, session) => sum + LOOP_COST_SECONDS + session.lengthSeconds, 0)
-  for (const streamer of plan.toSorted((left, right) => costOf(right) - costOf(left))) {
-    const least = shares.reduce((best, share) => (share.cost < best.cost ? share : best))
-    least.cost += costOf(streamer)
-    least.streamers.push(streamer)
-  }
-  return shares.map(({ streamers }) => streamers)
-}
-
-async function makeShare(share: DemoShare, onMade: () => void, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  const child = fork(CHILD_FILE, [], {
+async function makeShare(args: string[], onMade: () => void, signal: AbortSignal) {
+  const child = fork(CHILD_FILE, args, {
     env: {},
     execArgv: [],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  const onAbort = () => child.kill('SIGKILL')
-  signal.addEventListener('abort', onAbort, { once: true })
-  const lastWords = collectLastWords(child)
-  try {
-    child.on('message', onMade)
-    child.send(share)
-    await once(child, 'exit')
-    if (child.exitCode === 0) return
-    throw new AppError('failed', 'The demo library could not be created', {
-      cause: new Error(`${lastWords()} (${child.exitCode ?? child.signalCode})`),
-    })
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
-}
-
-/** The end of the process's error output. */
-function collectLastWords(child: ChildProcess): () => string {
-  let words = ''
-  child.stderr
-    ?.setEncoding('utf8')
-    .on('data', (text: string) => (words = (words + text).slice(-2000)))
-  return () => words.trim()
+  using _ = addAbortListener(signal, () => child.kill('SIGKILL'))
+  child.on('message', onMade)
+  const exit = once(child, 'exit')
+  const words = child.stderr === null ? '' : await text(child.stderr)
+  await exit
+  if (child.exitCode === 0) return
+  throw new AppError('failed', 'The demo library could not be created', {
+    cause: new Error(`${words.trim().slice(-2000)} (${child.exitCode ?? child.signalCode})`),
+  })
 }

@@ -1,6 +1,5 @@
 // The contents of the demo library: streamers, their sessions and looks. A plain value, so that
 // tests can use a small one.
-import type { PALETTES } from './palette.ts'
 import type { SceneName } from './scenes.ts'
 
 export interface DemoStreamer {
@@ -40,10 +39,26 @@ type Row = [
   palette: keyof typeof PALETTES,
 ]
 
+/** Stops of the colours of scenes. */
+export const PALETTES = {
+  dusk: ['12082b', '3a1466', '8f2d80', 'e8556d', 'ffb26b', 'fff3c9'],
+  ocean: ['02101f', '07364f', '0e6b7d', '29b3a8', '9be8c7', 'f4fff0'],
+  ember: ['0d0505', '3c0d0a', '8c1c0e', 'e2501a', 'ffb13d', 'fff4cf'],
+  forest: ['04120c', '0d3322', '1f6b3a', '63a83f', 'c8db62', 'fdf8cf'],
+  neon: ['05030f', '1d0f4a', '4b1fb0', 'b32fd6', 'ff4fa3', 'a6f6ff'],
+  arctic: ['06121f', '173a5c', '3e7ca8', '86bfdb', 'cfe9f0', 'ffffff'],
+  candy: ['2a0d2e', '7a1f5c', 'e0457b', 'ff8fa3', 'ffd1c9', 'fff8ef'],
+  gold: ['100a04', '3d2508', '8a5610', 'd69a25', 'f6d868', 'fffbe0'],
+  aurora: ['030818', '0a2540', '0f6a6c', '2fd28a', 'a58bff', 'f3e8ff'],
+  berry: ['0f0418', '34104d', '6c1d73', 'b83a7e', 'f2856f', 'ffe0a8'],
+  steel: ['080b10', '1e2733', '42536b', '7d93ab', 'c0cedb', 'f7fafc'],
+  citrus: ['0a1a10', '1d5138', '6fa03a', 'e2c22f', 'ff9b3d', 'fff0d6'],
+}
+
 /** Longer sessions are encoded smaller, so that the library stays below 300 MB. */
 const LONG_SECONDS = 600
-const LONG_CRF = 42
-const SHORT_CRF = 36
+const LONG_CRF = 43
+const SHORT_CRF = 37
 
 /** The library for a first start without recordings. All names are fictional. */
 export const DEMO_PLAN: DemoStreamer[] = [
@@ -133,4 +148,8 @@ function streamer(
     crf: lengthSeconds > LONG_SECONDS ? LONG_CRF : SHORT_CRF,
   }))
   return { ...names, sessions }
+}
+
+export function longestSession({ sessions }: DemoStreamer): number {
+  return Math.max(0, ...sessions.map(({ lengthSeconds }) => lengthSeconds))
 }
