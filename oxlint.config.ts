@@ -37,7 +37,8 @@ const serverRows: Record<string, string> = {
   'library/catalog/store':
     `${known} base/config storage/recordings ` + 'library/{catalog,catalog/names}',
   'library/catalog/scan':
-    'base/{errors.ts,config} storage/recordings library/{catalog,catalog/names,catalog/store}',
+    'base/{errors.ts,config,admission} storage/recordings ' +
+    'library/{catalog,catalog/names,catalog/store}',
   'media/codec': `base/errors.ts ${mediaTypes}`,
   'media/timeline': `base/errors.ts ${mediaTypes}`,
   'media/mp4/boxes': mp4,
@@ -98,17 +99,18 @@ const serverRows: Record<string, string> = {
     'site/{purge,http/responses,http/site,http/session-parameters.ts}',
   'site/purge': 'base/errors.ts library/{catalog,catalog/store}',
   'cluster/postgres': 'base/errors.ts library/catalog/store/recording-columns.ts',
-  'cluster/jobs': `${known} library/{catalog/scan,catalog/store} cluster/postgres`,
+  'cluster/jobs': `${known} base/admission library/{catalog/scan,catalog/store} cluster/postgres`,
   'site/http':
     'base/{errors.ts,config,admission} storage/recordings library/{catalog,metadata} ' +
     'stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} ' +
     'site/{purge,http/responses,http/connections,http/site,http/api,http/pages,http/crawlers}',
   'site/page-assets': 'base/errors.ts storage/recordings',
-  demo: 'base/{errors.ts,config} media/codec',
+  demo: 'base/errors.ts',
   'site/ads/house': 'base/{errors.ts,config}',
   'site/ads': 'base/{errors.ts,config} site/ads/house',
   'site/analytics': 'base/{errors.ts,config,admission}',
-  'site/operator': 'base/{errors.ts,problem-text.ts} site/analytics library/catalog/store',
+  'site/operator':
+    'base/{errors.ts,problem-text.ts,admission} site/analytics library/catalog/store',
   'cluster/replication':
     'base/errors.ts library/{catalog,catalog/store} site/{analytics,page-assets} ' +
     'cluster/postgres',

@@ -1,7 +1,8 @@
 // The rate limit of POST /api/activity: counted in the primary where workers serve.
 import cluster from 'node:cluster'
-import { ACTIVITY_LIMITS, RateLimiter } from '../site/analytics/rate-limiter.ts'
-import { respondToLimit, SharedLimiter } from '../site/analytics/shared-limiter.ts'
+import { RateLimiter } from '../base/admission/rate-limiter.ts'
+import { respondToLimit, SharedLimiter } from '../base/admission/shared-limiter.ts'
+import { ACTIVITY_LIMITS } from '../site/analytics/activity-route.ts'
 import type { ActivityLimiter } from '../site/analytics/activity-route.ts'
 
 /** The limit that a serving process applies. */

@@ -10,9 +10,7 @@ import type { MusicLoop } from './music.ts'
 import { FRAME_RATE, GOP_FRAMES, LOOP_FRAMES, splitFrame } from './video.ts'
 import type { VideoLoop } from './video.ts'
 
-/**
- * ISO/IEC 13818-1 2.7.2 allows at most 100; FFmpeg's 20 would cost as much as the audio.
- */
+/** ISO/IEC 13818-1 2.7.2 allows at most 100; FFmpeg's 20 would cost as much as the audio. */
 const PCR_PERIOD_MS = 80
 /** Lets several AAC frames share a PES packet, as ffmpeg does by default. */
 const MAX_DELAY_US = 700_000

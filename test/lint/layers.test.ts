@@ -66,7 +66,7 @@ const serverRows = `
   library/catalog           base/{errors,problem,config} storage/recordings
   library/catalog/names     base/{errors,config} storage/recordings
   library/catalog/store     base/{errors,problem,config} storage/recordings library/{catalog,catalog/names}
-  library/catalog/scan      base/{errors,config} storage/recordings library/{catalog,catalog/names,catalog/store}
+  library/catalog/scan      base/{errors,config,admission} storage/recordings library/{catalog,catalog/names,catalog/store}
   media/codec               base/errors media/media-index
   media/timeline            base/errors media/media-index
   media/mp4/boxes           ${container} media/mp4/mp4-source
@@ -108,14 +108,14 @@ const serverRows = `
   site/http/crawlers        base/errors library/catalog site/{purge,http/responses,http/site,http/session-parameters}
   site/purge                base/errors library/{catalog,catalog/store}
   cluster/postgres          base/errors library/catalog/store/recording-columns
-  cluster/jobs              base/{errors,problem} library/{catalog/scan,catalog/store} cluster/postgres
+  cluster/jobs              base/{errors,problem,admission} library/{catalog/scan,catalog/store} cluster/postgres
   site/http                 base/{errors,config,admission} storage/recordings library/{catalog,metadata} stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} site/{purge,http/responses,http/connections,http/site,http/api,http/pages,http/crawlers}
   site/page-assets          base/errors storage/recordings
-  demo                      base/{errors,config} media/codec
+  demo                      base/errors
   site/ads/house            base/{errors,config}
   site/ads                  base/{errors,config} site/ads/house
   site/analytics            base/{errors,config,admission}
-  site/operator             base/{errors,problem-text} site/analytics library/catalog/store
+  site/operator             base/{errors,problem-text,admission} site/analytics library/catalog/store
   cluster/replication       base/errors library/{catalog,catalog/store} site/{analytics,page-assets} cluster/postgres
   app                       * !app/commands !app/operator
   app/cluster               * !app/commands !app/operator

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SessionReference } from '../../../shared/paths.ts'
-import { createWakeSignal } from '../../../shared/wake-signal.ts'
+import { createWakeSignal } from '../../base/admission/wake-signal.ts'
 import type { InspectableRecording } from '../../library/catalog/scan/inspector.ts'
 import type { Inspection } from '../../library/catalog/store/inspection-result.ts'
 import { AppError } from '../../base/errors.ts'

@@ -1,6 +1,6 @@
 // Runs the jobs of a queue on this node. A job that this node does not complete, for whatever
 // reason, is run by another one.
-import { createWakeSignal } from '../../../shared/wake-signal.ts'
+import { createWakeSignal } from '../../base/admission/wake-signal.ts'
 import type { FetchedJob, JobQueues, QueueName } from './job-queues.ts'
 
 export interface JobRunnerOptions {

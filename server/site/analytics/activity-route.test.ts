@@ -6,8 +6,8 @@ import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ActivityEvent, QualityEvent } from '../../../shared/contract.ts'
 import { isAppError } from '../../base/errors.ts'
-import { addActivityRoute } from './activity-route.ts'
-import { ACTIVITY_LIMITS, RateLimiter } from './rate-limiter.ts'
+import { ACTIVITY_LIMITS, addActivityRoute } from './activity-route.ts'
+import { RateLimiter } from '../../base/admission/rate-limiter.ts'
 
 let app: FastifyInstance
 let url: string

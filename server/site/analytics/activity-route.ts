@@ -18,6 +18,12 @@ export interface ActivityRouteOptions {
   onLimited: () => void
 }
 
+/**
+ * Requests per address and minute: a page batches its events, so that a busy visitor sends about
+ * ten.
+ */
+export const ACTIVITY_LIMITS = { requests: 120, windowMs: 60_000 }
+
 /** Counts a request of an address. Returns 0 if it is allowed, else the seconds to wait. */
 export interface ActivityLimiter {
   take(address: string): number | Promise<number>

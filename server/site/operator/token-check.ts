@@ -1,6 +1,6 @@
 // Compares the operator's token, and limits how often a client may be wrong.
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { RateLimiter } from '../analytics/rate-limiter.ts'
+import { RateLimiter } from '../../base/admission/rate-limiter.ts'
 
 /** Wrong tokens per address. */
 const WRONG_TOKENS = { requests: 5, windowMs: 60_000 }

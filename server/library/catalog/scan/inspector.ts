@@ -7,7 +7,7 @@ import { isAppError } from '../../../base/errors.ts'
 import type { CatalogWriter, PendingRecording } from '../store/catalog-writer.ts'
 import { planInspectionResult } from '../store/inspection-result.ts'
 import type { Inspection, InspectionOutcome } from '../store/inspection-result.ts'
-import { createWakeSignal } from '../../../../shared/wake-signal.ts'
+import { createWakeSignal } from '../../../base/admission/wake-signal.ts'
 import { ResultBatch } from './result-batch.ts'
 
 /**

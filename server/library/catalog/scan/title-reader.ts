@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError, isAppError } from '../../../base/errors.ts'
 import type { CatalogWriter, RecordingTitle, UntitledRecording } from '../store/catalog-writer.ts'
 import { withTimeout } from '../../../../shared/with-timeout.ts'
-import { createWakeSignal } from '../../../../shared/wake-signal.ts'
+import { createWakeSignal } from '../../../base/admission/wake-signal.ts'
 
 /** Reads the sidecars of one recording. Rejects only while storage is unavailable. */
 export type ReadTitle = (

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Storage } from '../../../storage/recordings/storage.ts'
 import { withTimeout } from '../../../../shared/with-timeout.ts'
-import { createWakeSignal } from '../../../../shared/wake-signal.ts'
+import { createWakeSignal } from '../../../base/admission/wake-signal.ts'
 
 /** A batch starts when nothing has changed for this long, */
 const QUIET_MS = 300

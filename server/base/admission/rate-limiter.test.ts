@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { networkOf } from '../../base/admission/client.ts'
+import { networkOf } from './client.ts'
 import { RateLimiter } from './rate-limiter.ts'
 
 function createLimiter(requests: number) {

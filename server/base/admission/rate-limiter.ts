@@ -1,6 +1,6 @@
 // A rate limiter: a fixed window per address, in bounded memory.
 import { LRUCache } from 'lru-cache'
-import { networkOf } from '../../base/admission/client.ts'
+import { networkOf } from './client.ts'
 
 export interface RateLimits {
   requests: number
@@ -8,12 +8,6 @@ export interface RateLimits {
   /** Milliseconds of a monotonic clock. */
   now: () => number
 }
-
-/**
- * Requests per address and minute: a page batches its events, so that a busy visitor sends about
- * ten.
- */
-export const ACTIVITY_LIMITS = { requests: 120, windowMs: 60_000 }
 
 /** Addresses tracked; beyond that the least recently seen is evicted. */
 const MAX_ADDRESSES = 10_000

@@ -1,7 +1,7 @@
 // One rate limit for all workers: the primary counts, and each worker sends it a request.
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import { MAX_KEY_LENGTH, networkOf } from '../../base/admission/client.ts'
+import { MAX_KEY_LENGTH, networkOf } from './client.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 /** A worker's request. Other messages use the channel too. */
