@@ -9,6 +9,8 @@ export const MAX_KEY_LENGTH = 64
 
 interface Work {
   client: () => string
+  /** Clients that joined the work. */
+  joined: Set<string>
   /** Called with each client that joins the work later. */
   onJoin: Set<(client: string) => void>
   /** The shared work that started this. */
@@ -19,7 +21,7 @@ const works = new AsyncLocalStorage<Work>()
 
 /** Runs work, and all that it starts, for a client. @param client its name, when it is needed */
 export function runForClient<Value>(client: () => string, work: () => Value): Value {
-  return works.run({ client, onJoin: new Set() }, work)
+  return works.run({ client, joined: new Set(), onJoin: new Set() }, work)
 }
 
 export function currentClient(): string {
@@ -29,21 +31,28 @@ export function currentClient(): string {
 /** Runs work of this client that others may join: each of them calls `join`. */
 export function runShared<Value>(work: () => Value): { result: Value; join: () => void } {
   const client = currentClient()
-  const shared: Work = { client: () => client, onJoin: new Set(), outer: works.getStore() }
+  const shared: Work = {
+    client: () => client,
+    joined: new Set(),
+    onJoin: new Set(),
+    outer: works.getStore(),
+  }
   const join = (): void => {
     const joining = currentClient()
+    shared.joined.add(joining)
     for (const listener of shared.onJoin) listener(joining)
   }
   return { result: works.run(shared, work), join }
 }
 
 /**
- * Calls the listener with each client that joins the current work, or work that contains it, until
- * the signal aborts.
+ * Calls the listener with each client that joined or joins the current work, or work that contains
+ * it, until the signal aborts.
  */
 export function watchJoins(listener: (client: string) => void, signal: AbortSignal): void {
   for (let work = works.getStore(); work !== undefined; work = work.outer) {
-    const { onJoin } = work
+    const { joined, onJoin } = work
+    joined.forEach(listener)
     onJoin.add(listener)
     signal.addEventListener('abort', () => onJoin.delete(listener), { once: true })
   }

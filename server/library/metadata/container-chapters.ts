@@ -1,6 +1,7 @@
 // Chapters in the containers of a session's recordings, read once for each version of a file.
 import { LRUCache } from 'lru-cache'
 import type { Gate } from '../../base/admission/gate.ts'
+import { SharedWork } from '../../base/admission/shared-work.ts'
 import { isAppError } from '../../base/errors.ts'
 import { fitChapters, MAX_CHAPTERS, orderChapters } from './chapters.ts'
 import type { Chapter, RawChapter } from './chapters.ts'
@@ -40,7 +41,7 @@ export class ContainerChapters {
     maxSize: MAX_CACHED_CHAPTERS,
     sizeCalculation: (chapters) => chapters.length + 1,
   })
-  readonly #inFlight = new Map<string, Promise<Chapter[]>>()
+  readonly #shared = new SharedWork<Chapter[]>()
 
   constructor(options: ContainerChaptersOptions) {
     this.#options = options
@@ -64,11 +65,8 @@ export class ContainerChapters {
 
   async #ofRecording({ path, version }: ChapterSource): Promise<Chapter[]> {
     const key = `${version} ${path}`
-    const known = this.#known.get(key)
-    if (known !== undefined) return known
-    const reading = this.#inFlight.get(key) ?? this.#load(path, version)
-    this.#inFlight.set(key, reading)
-    return reading.finally(() => this.#inFlight.delete(key))
+    const load = async (): Promise<Chapter[]> => this.#load(path, version)
+    return this.#known.get(key) ?? this.#shared.join(key, this.#options.signal, load)
   }
 
   async #load(path: string, version: string): Promise<Chapter[]> {

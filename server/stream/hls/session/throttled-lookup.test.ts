@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { runForClient } from '../../../base/admission/client.ts'
+import { Gate } from '../../../base/admission/gate.ts'
 import { ThrottledLookup } from './throttled-lookup.ts'
 
 const EVERY_MS = 100
@@ -45,4 +47,27 @@ it('runs again after a failure', async () => {
   const failed = lookups.lookup('one', async () => Promise.reject(new Error('gone')))
   await expect(failed).rejects.toThrow('gone')
   expect(await lookups.lookup('one', async () => 1)).toBe(1)
+})
+
+it('looks up for a client that shares it, even if the first one waits for too much', async () => {
+  const { signal } = new AbortController()
+  const gate = new Gate({ limit: 1, waiting: 2, busyMessage: 'full' })
+  const lookups = new ThrottledLookup<string>({ everyMs: 1 })
+  const started = Promise.withResolvers<void>()
+  const find = async () => {
+    const found = gate.run(async () => 'found', signal)
+    started.resolve()
+    return found
+  }
+  const as = <Value>(client: string, work: () => Value) => runForClient(() => client, work)
+  const release = await gate.enter(signal)
+  const other = as('first', () => gate.enter(signal))
+  const found = ['first', 'second'].map((client) => as(client, () => lookups.lookup('one', find)))
+  await started.promise
+  const third = as('third', () => gate.enter(signal).catch((error: unknown) => error))
+  release()
+  const leave = await other
+  leave()
+  expect(await Promise.all(found)).toEqual(['found', 'found'])
+  expect(await third).toMatchObject({ code: 'busy' })
 })

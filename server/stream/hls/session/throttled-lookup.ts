@@ -1,6 +1,7 @@
 // Runs a lookup per key at most every so often, and shares its result among all callers.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { runShared } from '../../../base/admission/client.ts'
 
 /** Keys with a known time of the last lookup. An evicted key is looked up too soon. */
 const MAX_KEYS = 1000
@@ -14,7 +15,7 @@ export class ThrottledLookup<Found> {
   readonly #everyMs: number
   readonly #startedMs: LRUCache<string, number>
   /** Lookups that have not started. */
-  readonly #next = new Map<string, Promise<Found>>()
+  readonly #next = new Map<string, { result: Promise<Found>; join: () => void }>()
 
   constructor({ everyMs }: ThrottledLookupOptions) {
     this.#everyMs = everyMs
@@ -23,11 +24,10 @@ export class ThrottledLookup<Found> {
 
   /** The result of a lookup that starts after this call; calls before its start share it. */
   async lookup(key: string, find: () => Promise<Found>): Promise<Found> {
-    const planned = this.#next.get(key)
-    if (planned !== undefined) return planned
-    const next = this.#lookup(key, find)
+    const next = this.#next.get(key) ?? runShared(async () => this.#lookup(key, find))
     this.#next.set(key, next)
-    return next
+    next.join()
+    return next.result
   }
 
   async #lookup(key: string, find: () => Promise<Found>): Promise<Found> {
