@@ -2,14 +2,17 @@
 import type { FastifyInstance } from 'fastify'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import cluster from 'node:cluster'
 import type { CountedEvent, QualityEvent } from '../../shared/contract.ts'
 import type { IsKnownSubject } from '../site/analytics/activity-count.ts'
 import { ActivityRecorder } from '../site/analytics/activity-recorder.ts'
-import { addActivityRoute } from '../site/analytics/activity-route.ts'
+import { ACTIVITY_LIMITS, addActivityRoute } from '../site/analytics/activity-route.ts'
 import type { Catalog } from '../library/catalog/catalog.ts'
 import type { Config } from '../base/config/load-config.ts'
 import { isAppError } from '../base/errors.ts'
-import { createActivityLimiter } from './activity-limit.ts'
+import { RateLimiter } from '../base/admission/rate-limiter.ts'
+import { respondToLimit, SharedLimiter } from '../base/admission/shared-limiter.ts'
+import type { ActivityLimiter } from '../site/analytics/activity-route.ts'
 
 /** Counters file in the data folder. */
 export const ACTIVITY_FILE = 'analytics.sqlite'
@@ -83,4 +86,35 @@ function isVisible(catalog: Catalog): IsKnownSubject {
       throw error
     }
   }
+}
+
+/** The limit that a serving process applies. */
+function createActivityLimiter(): ActivityLimiter {
+  const own = createLimiter()
+  const { worker } = cluster
+  if (worker === undefined) return own
+  const shared = new SharedLimiter({
+    own,
+    now: () => performance.now(),
+    // Without a callback, a closed channel would emit an error that ends the process.
+    send: (request, onFailure) =>
+      worker.process.send?.(request, (error: unknown) => {
+        if (error instanceof Error) onFailure()
+      }),
+  })
+  worker.on('message', shared.receive)
+  return shared
+}
+
+/** Counts the requests of all workers, in the primary. */
+export function countForWorkers(): void {
+  const limiter = createLimiter()
+  cluster.on('message', (worker, message: unknown) => {
+    const response = respondToLimit(message, limiter)
+    if (response !== undefined && worker.isConnected()) worker.send(response, () => undefined)
+  })
+}
+
+function createLimiter(): RateLimiter {
+  return new RateLimiter({ ...ACTIVITY_LIMITS, now: () => performance.now() })
 }

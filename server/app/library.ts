@@ -42,6 +42,7 @@ import { isSettled } from '../storage/recordings/settled.ts'
 import { formatLocation, locationName } from '../storage/recordings/storage-location.ts'
 import type { StorageLocation } from '../storage/recordings/storage-location.ts'
 import type { LibraryStorage } from '../storage/recordings/storage.ts'
+import type { Io } from './io.ts'
 
 /** Catalog file in the data folder. */
 export const CATALOG_FILE = 'catalog.sqlite'
@@ -259,4 +260,12 @@ function createIndexStore(
     },
     onWriteError,
   })
+}
+
+/** What serving needs: a single process, the scanning primary, and the workers. */
+export interface Serving {
+  config: Config
+  io: Io
+  logger: Logger
+  library: Library
 }

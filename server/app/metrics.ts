@@ -28,7 +28,7 @@ import type { QueueFigures, QueueName } from '../cluster/jobs/job-queues.ts'
 import type { NodeFigures } from '../cluster/replication/node.ts'
 import { isOwnHost } from './own-host.ts'
 import { measurePlayers } from './player-metrics.ts'
-import type { ScanQueue } from './scan-queue.ts'
+import type { ScanQueue } from './scan-progress.ts'
 
 /** Seconds; segments for slow disks or clients may take long. */
 const DURATION_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]

@@ -6,7 +6,7 @@ import type { Config } from '../base/config/load-config.ts'
 import { AssetFolder, readRelease } from '../site/page-assets/asset-folder.ts'
 import type { Release } from '../site/page-assets/asset-folder.ts'
 import type { Cluster } from './cluster/cluster.ts'
-import type { Serving } from './serving.ts'
+import type { Serving } from './library.ts'
 
 /** dist/web of this package, whether run from source or from dist/server. */
 export function builtPageFolder(): string {

@@ -1,6 +1,6 @@
 // Progress in the log: few lines, right numbers, and none for growing recordings.
 import { expect, it } from 'vitest'
-import { createProgressDisplay, followFirstScan } from './scan-progress.ts'
+import { createProgressDisplay, createScanQueueTracker, followFirstScan } from './scan-progress.ts'
 
 function createTestScan() {
   const state = { nowMs: 0, lines: [] as [object, string][] }
@@ -48,4 +48,24 @@ it('is complete after the walk where nothing is new', async () => {
   scan.update({ found: 2, done: 0, total: 0 })
   scan.walked()
   await expect(scan.indexed).resolves.toBeUndefined()
+})
+
+it('has an empty queue without age at first', () => {
+  expect(createScanQueueTracker(() => 5).read()).toEqual({ recordings: 0, ageMs: 0 })
+})
+
+it('ages its queue from the first waiting recording until it is empty again', () => {
+  let nowMs = 100
+  const queue = createScanQueueTracker(() => nowMs)
+  queue.update({ found: 3, done: 0, total: 3 })
+  nowMs = 150
+  queue.update({ found: 3, done: 2, total: 3 })
+  nowMs = 170
+  expect(queue.read()).toEqual({ recordings: 1, ageMs: 70 })
+  queue.update({ found: 3, done: 3, total: 3 })
+  expect(queue.read()).toEqual({ recordings: 0, ageMs: 0 })
+  nowMs = 200
+  queue.update({ found: 4, done: 3, total: 4 })
+  nowMs = 210
+  expect(queue.read()).toEqual({ recordings: 1, ageMs: 10 })
 })

@@ -1,4 +1,5 @@
-// Shows a scan's progress: a bar on a terminal, a few lines of the log elsewhere.
+// A scan's progress: a bar on a terminal, a few lines of the log elsewhere, and how many recordings
+// wait for their index.
 import { Presets, SingleBar } from 'cli-progress'
 import type { ScanProgress } from '../library/catalog/scan/scan.ts'
 import type { Io } from './io.ts'
@@ -118,5 +119,35 @@ function createLines(logger: ProgressLog, now: () => number): Output {
       if (shown !== undefined) logger.info({ found: shown.found }, 'the recordings are indexed')
     },
     stop: () => undefined,
+  }
+}
+
+/** The queue at one moment. */
+export interface ScanQueue {
+  recordings: number
+  /** Time since the queue was last empty; 0 if it is empty. */
+  ageMs: number
+}
+
+export interface ScanQueueTracker {
+  update(this: void, progress: ScanProgress): void
+  read(this: void): ScanQueue
+}
+
+/**
+ * Tracks for how long the queue has not been empty.
+ *
+ * @param now milliseconds of a monotonic clock
+ */
+export function createScanQueueTracker(now: () => number): ScanQueueTracker {
+  let recordings = 0
+  let sinceMs = 0
+  return {
+    update({ done, total }) {
+      const waiting = Math.max(0, total - done)
+      if (recordings === 0) sinceMs = now()
+      recordings = waiting
+    },
+    read: () => ({ recordings, ageMs: recordings === 0 ? 0 : now() - sinceMs }),
   }
 }

@@ -6,7 +6,7 @@ import { createDecoder } from '../decode/thumbnails/decoder.ts'
 import type { Decoder } from '../decode/thumbnails/decoder.ts'
 import { createThumbnails } from '../decode/thumbnails/thumbnails.ts'
 import type { Thumbnails } from '../decode/thumbnails/thumbnails.ts'
-import type { Serving } from './serving.ts'
+import type { Serving } from './library.ts'
 
 export interface OpenThumbnails {
   thumbnails: Thumbnails

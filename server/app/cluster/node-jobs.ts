@@ -11,7 +11,7 @@ import { parseInspectionJob, parseSession } from '../../cluster/jobs/job-shapes.
 import { runJobs } from '../../cluster/jobs/run-jobs.ts'
 import type { JobRunnerOptions } from '../../cluster/jobs/run-jobs.ts'
 import { inspectIn } from '../scanning.ts'
-import type { Serving } from '../serving.ts'
+import type { Serving } from '../library.ts'
 
 /** Below the limit of a job, after which another node runs it. */
 export const INSPECTION_TIMEOUT_MS = 600_000

@@ -15,9 +15,9 @@ import { otherLayout } from '../catalog-owner.ts'
 import { claimRecordings } from '../recordings.ts'
 import { createProgressDisplay } from '../scan-progress.ts'
 import { createLibraryScanner, describeUnread, inspectIn, logProblem } from '../scanning.ts'
-import type { Serving } from '../serving.ts'
-import { describeUnmatched } from '../unmatched-note.ts'
-import type { UnmatchedNote } from '../unmatched-note.ts'
+import type { Serving } from '../library.ts'
+import { describeUnmatched } from '../library-notes.ts'
+import type { UnmatchedNote } from '../library-notes.ts'
 
 /**
  * Runs the scan; returns the exit code: 1 where a folder or recording cannot be read, else 0.

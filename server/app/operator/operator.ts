@@ -19,6 +19,7 @@ import type {
 } from '../../site/operator/operator-routes.ts'
 import { TOP_DAYS } from '../../site/operator/operator-state.ts'
 import type {
+  CacheState,
   ImperfectRow,
   ImperfectState,
   NodeState,
@@ -33,11 +34,10 @@ import { parseLocation } from '../../storage/recordings/storage-location.ts'
 import type { StorageLocation } from '../../storage/recordings/storage-location.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { describeEmptyLibrary } from '../empty-library.ts'
-import type { ScanQueue } from '../scan-queue.ts'
-import type { Serving } from '../serving.ts'
-import type { UnmatchedNote } from '../unmatched-note.ts'
-import { readCacheFigures } from './cache-figures.ts'
+import { describeEmptyLibrary } from '../library-notes.ts'
+import type { ScanQueue } from '../scan-progress.ts'
+import type { Serving } from '../library.ts'
+import type { UnmatchedNote } from '../library-notes.ts'
 import { createDiskReader } from './disk-space.ts'
 import type { DiskLocations } from './disk-space.ts'
 import { createLimitationReader } from './limitations.ts'
@@ -209,3 +209,25 @@ function sharedNames({ database }: Cluster): OperatorNames {
     summarise: async () => (await open()).summarise(MAX_ROWS),
   }
 }
+
+/** @param metrics in the text format of Prometheus */
+export function readCacheFigures(metrics: string): CacheState {
+  const sumOf = (name: string, label = ''): number | undefined => {
+    const values = metrics.split('\n').flatMap((line) => {
+      const { named, labels = '', value } = SAMPLE.exec(line)?.groups ?? {}
+      return named === name && labels.includes(label) ? [Number(value)] : []
+    })
+    return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0)
+  }
+  return {
+    segmentHits: sumOf('aftercast_segment_cache_requests_total', 'result="hit"'),
+    segmentMisses: sumOf('aftercast_segment_cache_requests_total', 'result="miss"'),
+    segmentBytes: sumOf('aftercast_segment_cache_bytes'),
+    openRecordings: sumOf('aftercast_open_recordings'),
+    artifactHits: sumOf('aftercast_artifact_reads_total', 'result="hit"'),
+    artifactMisses: sumOf('aftercast_artifact_reads_total', 'result="miss"'),
+    refused: sumOf('aftercast_refused_total'),
+  }
+}
+
+const SAMPLE = /^(?<named>[a-z_]+)(?:\{(?<labels>.*)\})? (?<value>[\d.e+-]+)$/

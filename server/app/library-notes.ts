@@ -1,10 +1,11 @@
-// What an operator reads about recordings that match no session: in the log, after `scan` and
-// `check`, and on the operator's page.
+// What an operator reads about a site without sessions, and about recordings that match no session:
+// in the log, after `scan` and `check`, and on the operator's page.
 import type { Logger } from 'pino'
 import { countOf } from '../../shared/count-of.ts'
 import { printable } from '../../shared/printable.ts'
 import { findFittingLayout } from '../library/catalog/names/fitting-layout.ts'
 import type { UnmatchedRecordings } from '../library/catalog/scan/unmatched.ts'
+import type { Serving } from './library.ts'
 
 export interface UnmatchedNote {
   text: string
@@ -52,4 +53,22 @@ export function createUnmatchedNote(
 /** At `warn` where another layout would find sessions: some layouts leave out chat videos. */
 export function logUnmatched(logger: Logger, note: UnmatchedNote | undefined): void {
   if (note !== undefined) logger[note.hasRemedy ? 'warn' : 'info'](note.text)
+}
+
+/** The problem and its remedy in one line; undefined if the catalog lists a session. */
+export function describeEmptyLibrary({
+  config: { recordings, layout },
+  library: { database },
+}: Pick<Serving, 'config' | 'library'>): string | undefined {
+  const listed = database.query<object, { listed: number }>(
+    'SELECT listed FROM recordings ORDER BY listed DESC LIMIT 1',
+  )
+  const found = listed.get({})
+  if (recordings === undefined || found?.listed === 1) return undefined
+  const check = '`aftercast check` with the same options lists'
+  if (found !== undefined) return `no recording below ${recordings} is playable: ${check} why`
+  return (
+    `no recordings found below ${recordings}: name their folder, and their layout, which now is ` +
+    `${layout} (docs/layouts.md); ${check} what it finds`
+  )
 }
