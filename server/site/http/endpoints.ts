@@ -9,27 +9,25 @@ import type { SegmentSender } from '../../stream/delivery/segment-sender.ts'
 import type { SessionOpener } from '../../stream/hls/session/session-opener.ts'
 import { createConfigEndpoint } from './api/config.ts'
 import { createDetailsEndpoint } from './api/details.ts'
-import { healthEndpoint } from './api/health.ts'
+import { createHealthEndpoints } from './api/health.ts'
 import { createPlaylistEndpoint } from './api/playlist.ts'
 import { createPlaylistFileEndpoint } from './api/playlist-file.ts'
-import { createReadyEndpoint } from './api/ready.ts'
 import { createSessionEndpoint } from './api/session.ts'
 import { createSessionsEndpoint } from './api/sessions.ts'
-import { createStoryboardEndpoint } from './api/storyboard.ts'
-import { createStoryboardSheetEndpoint } from './api/storyboard-sheet.ts'
-import { createStreamerThumbnailEndpoint } from './api/streamer-thumbnail.ts'
+import { createStoryboardEndpoint, createStoryboardSheetEndpoint } from './api/storyboard.ts'
 import { createStreamersEndpoint } from './api/streamers.ts'
-import { createThumbnailEndpoint } from './api/thumbnail.ts'
+import { createThumbnailEndpoints } from './api/thumbnail.ts'
 import { createSiteFeedEndpoint, createStreamerFeedEndpoint } from './crawlers/feeds.ts'
-import { createRobotsEndpoint } from './crawlers/robots.ts'
-import { createSellerEndpoints } from './crawlers/seller-files.ts'
+import { createRobotsEndpoint, createSellerEndpoints } from './crawlers/robots.ts'
 import { createSitemapEndpoints } from './crawlers/sitemap.ts'
-import { createEmbedPage } from './pages/embed-page.ts'
+import {
+  createEmbedPage,
+  createPlayerPage,
+  createSessionsPage,
+  createStreamersPage,
+} from './pages/page-endpoints.ts'
 import { createOembedEndpoint } from './pages/oembed-endpoint.ts'
 import type { PageOptions, PageSources } from './pages/page-sources.ts'
-import { createPlayerPage } from './pages/player-page.ts'
-import { createSessionsPage } from './pages/sessions-page.ts'
-import { createStreamersPage } from './pages/streamers-page.ts'
 import type { Endpoint } from './responses/answer.ts'
 import type { SessionDetails } from './api/session-details.ts'
 import { SessionStoryboards } from './api/session-storyboards.ts'
@@ -61,8 +59,7 @@ export function createEndpoints(options: EndpointSources, pages: PageSources): E
     sessionStoryboards: new SessionStoryboards(options),
   }
   return [
-    healthEndpoint,
-    createReadyEndpoint(sources),
+    ...createHealthEndpoints(sources),
     createConfigEndpoint(sources),
     createStreamersEndpoint(sources),
     createSessionsEndpoint(sources),
@@ -70,8 +67,7 @@ export function createEndpoints(options: EndpointSources, pages: PageSources): E
     createDetailsEndpoint(sources),
     createPlaylistEndpoint(sources),
     createPlaylistFileEndpoint(sources),
-    createThumbnailEndpoint(sources),
-    createStreamerThumbnailEndpoint(sources),
+    ...createThumbnailEndpoints(sources),
     createStoryboardEndpoint(sources),
     createStoryboardSheetEndpoint(sources),
     createRobotsEndpoint(sources),

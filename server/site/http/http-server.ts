@@ -1,20 +1,18 @@
 // The HTTP server: limits, headers, the endpoints, and the routes of other layers.
 import cors from '@fastify/cors'
 import Fastify, { LogController } from 'fastify'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import { apiPrefix } from '../../../shared/paths.ts'
 import type { TrustedProxies } from '../../base/config/trusted-proxies.ts'
 import type { BuiltPage } from './pages/built-page.ts'
 import { createConnectionServer } from './connections/connections.ts'
-import { sendError } from './responses/errors.ts'
+import { errorResponse, sendError } from './responses/errors.ts'
 import { addRequestKind } from './responses/request-kind.ts'
 import { Responder } from './responses/responder.ts'
 import { decodableUrl } from './connections/malformed-request.ts'
-import { addEndpoints } from './add-endpoints.ts'
-import { addClients, admitAll } from './admitted.ts'
+import { addClients, addEndpoints, admitAll } from './add-endpoints.ts'
 import { createEndpoints } from './endpoints.ts'
 import type { EndpointSources } from './endpoints.ts'
-import { answerOutside, urlOfRoutes } from './outside-requests.ts'
 import { PageFacts } from './pages/page-facts.ts'
 import { createManifestEndpoint } from './pages/manifest.ts'
 import { addBuiltFiles, addFallbacks, addRedirects } from './pages/page-routes.ts'
@@ -23,7 +21,7 @@ import { logRequests } from './request-log.ts'
 import { createPagePolicy, createSecurityHeaders } from './responses/security-headers.ts'
 import type { SecurityHeaders } from './responses/security-headers.ts'
 import { addServerTiming, recordPhases } from './responses/server-timing.ts'
-import { trustProxyOf } from './trust-proxy.ts'
+import { parseTarget } from './site/base-path.ts'
 
 /** As large as Node's limit for headers, because the routes check the length of names. */
 const MAX_PARAMETER_LENGTH = 16 * 1024
@@ -139,4 +137,43 @@ async function addHeaders(
   })
   if (corsOrigins.length > 0)
     await app.register(cors, { origin: [...corsOrigins], methods: ['GET', 'HEAD'] })
+}
+
+/**
+ * Hops are counted from the connection, which is hop 0. Fastify itself trusts nobody if it gets a
+ * number.
+ */
+export function trustProxyOf(
+  proxies: TrustedProxies,
+): NonNullable<FastifyServerOptions['trustProxy']> {
+  if (typeof proxies === 'number') return (_address, hop) => hop < proxies
+  return typeof proxies === 'boolean' ? proxies : [...proxies]
+}
+
+/** A path that no route has. */
+const UNKNOWN = '/.outside'
+
+/** The URL that the routes get for a request. */
+function urlOfRoutes(url: string, basePath: string): string {
+  const target = parseTarget(url, basePath)
+  return target.kind === 'site' ? target.url : UNKNOWN
+}
+
+/**
+ * Answers requests outside of the base path before any route does: what is below another path is
+ * another site, which has no page of this one. Without a base path there are none.
+ */
+function answerOutside(app: FastifyInstance, basePath: string): void {
+  if (basePath === '') return
+  app.addHook('onRequest', async (request, reply) => {
+    const target = parseTarget(request.originalUrl, basePath)
+    if (target.kind === 'site') return undefined
+    if (target.kind === 'home' && ['GET', 'HEAD'].includes(request.method)) {
+      return reply.header('cache-control', 'no-cache').redirect(target.url, 301)
+    }
+    return reply
+      .code(404)
+      .header('cache-control', 'no-store')
+      .send(errorResponse('not_found', 'there is nothing here'))
+  })
 }

@@ -1,4 +1,5 @@
-// GET /api/storyboard/…/storyboard.vtt: the WebVTT file of a session's storyboard.
+// GET /api/storyboard/…: the WebVTT file of a session's storyboard, and its sheets of tiles.
+import fresh from 'fresh'
 import { pathPatterns, sessionKey } from '../../../../shared/paths.ts'
 import { AppError } from '../../../base/errors.ts'
 import { formatStoryboard } from '../../../decode/storyboards/format-vtt.ts'
@@ -6,16 +7,19 @@ import type { Storyboards } from '../../../decode/storyboards/storyboards.ts'
 import type { Catalog } from '../../../library/catalog/catalog.ts'
 import { SUBTITLE_TYPE } from '../../../stream/hls/playlist/media-types.ts'
 import { findPlayable } from './find-playable.ts'
-import type { Endpoint } from '../responses/answer.ts'
+import type { Answer, Endpoint } from '../responses/answer.ts'
 import type { SessionStoryboards } from './session-storyboards.ts'
+import { SHEET_TILES } from '../../../decode/storyboards/plan-storyboard.ts'
+import { parseSheetName } from '../../../decode/storyboards/sheets.ts'
+import { parseName } from '../session-parameters.ts'
 
-export interface StoryboardEndpointSources {
+interface Sources {
   catalog: Catalog
   storyboards: Storyboards
   sessionStoryboards: SessionStoryboards
 }
 
-export function createStoryboardEndpoint(sources: StoryboardEndpointSources): Endpoint {
+export function createStoryboardEndpoint(sources: Sources): Endpoint {
   const { catalog, storyboards, sessionStoryboards } = sources
   return {
     path: pathPatterns.storyboard,
@@ -38,6 +42,38 @@ export function createStoryboardEndpoint(sources: StoryboardEndpointSources): En
         type: SUBTITLE_TYPE,
         cache,
         security: 'data',
+      }
+    },
+  }
+}
+
+export function createStoryboardSheetEndpoint(sources: Sources): Endpoint {
+  const { catalog, storyboards, sessionStoryboards } = sources
+  return {
+    path: pathPatterns.storyboardFile,
+    kind: 'storyboard',
+    admission: 'inside',
+    answer: async (call): Promise<Answer> => {
+      const { request, signal } = call
+      const name = parseSheetName(parseName(request.params, 'file'))
+      const row = findPlayable(catalog, call)
+      const found = name && (await sessionStoryboards.findSheet(row, name, signal))
+      if (found === undefined) throw new AppError('not_found', 'there is no such file')
+      const { sheet, isGrowing } = found
+      const etag = `"${sheet.version}"`
+      // A sheet may have fewer tiles than it will have, or lack frames that may be decoded later.
+      const mayGrow = isGrowing && sheet.frames.length < SHEET_TILES
+      const cache = mayGrow ? 'minute' : 'immutable'
+      const head = { type: 'image/jpeg', security: 'data' } as const
+      if (fresh(request.headers, { etag }))
+        return { ...head, body: { kind: 'unchanged', etag }, cache }
+      const { bytes, isLasting, release } = await storyboards.sheet(found, signal)
+      return {
+        ...head,
+        // Without an ETag, a client that revalidates gets the frames that were missing.
+        body: { kind: 'image', bytes, ...(isLasting && { etag }) },
+        cache: isLasting ? cache : 'minute',
+        release,
       }
     },
   }

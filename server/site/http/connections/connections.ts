@@ -4,7 +4,6 @@ import type { RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { sendMalformed } from './malformed-request.ts'
 import { PipelinedConnection } from './pipelined-connection.ts'
-import { disconnectStalled } from './stalled-client.ts'
 
 /**
  * This often, Node drops connections whose request headers take longer than 8 s. Thousands of them
@@ -20,6 +19,8 @@ const KEEP_ALIVE_MS = 15_000
  * accepts none of the queued bytes.
  */
 const STALLED_MS = 60_000
+/** Checks within this time limit. */
+const STALL_CHECKS = 4
 /**
  * An idle connection costs a descriptor and about 10 KiB. With the files that are open (see
  * `base/admission/limits.ts`), these fit into a limit of 20,000 descriptors.
@@ -63,4 +64,35 @@ export function createConnectionServer(handler: RequestListener, stalledMs = STA
     else sendMalformed(error, socket)
   })
   return server
+}
+
+/**
+ * Destroys the socket if its client accepts no queued byte for `stalledMs`, or up to a quarter
+ * longer. Node's own time limit is not enough: it starts again when the system has accepted a part
+ * of a write, even if that was at its beginning.
+ *
+ * While no bytes are queued, the client waits for the server. What sendfile sends does not count,
+ * but whenever the socket is full, `stream/delivery/send-body.ts` queues some bytes as well.
+ */
+function disconnectStalled(socket: Socket, stalledMs: number): void {
+  let accepted: number | undefined
+  let unchangedChecks = 0
+  const timer = setInterval(() => {
+    const previous = accepted
+    accepted = acceptedBytes(socket)
+    const isUnchanged = accepted !== undefined && accepted === previous
+    unchangedChecks = isUnchanged ? unchangedChecks + 1 : 0
+    if (unchangedChecks === STALL_CHECKS) socket.destroy()
+  }, stalledMs / STALL_CHECKS).unref()
+  socket.once('close', () => clearInterval(timer))
+}
+
+/** Of all bytes that were written, those no longer queued; undefined if none are queued. */
+function acceptedBytes(socket: Socket): number | undefined {
+  const handle: unknown = Reflect.get(socket, '_handle')
+  if (typeof handle !== 'object' || handle === null) return undefined
+  const written: unknown = Reflect.get(handle, 'bytesWritten')
+  const queued: unknown = Reflect.get(handle, 'writeQueueSize')
+  if (typeof written !== 'number' || typeof queued !== 'number' || queued === 0) return undefined
+  return written - queued
 }

@@ -3,8 +3,7 @@
 import { escapeMarkup } from '../../../../shared/escape-markup.ts'
 import { playerPagePath, thumbnailApiPath } from '../../../../shared/paths.ts'
 import type { SessionRow } from '../../../library/catalog/catalog.ts'
-import { publishedMs } from '../site/publication-date.ts'
-import { sessionDescription, sessionTitle } from '../site/session-text.ts'
+import { publishedMs, sessionDescription, sessionTitle } from '../site/session-text.ts'
 import { XML_HEAD, xmlElement } from './xml-text.ts'
 
 /** One feed; paths are on the site. */

@@ -10,9 +10,13 @@ import {
 } from '../../../../shared/paths.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import type { Catalog, SessionEntry, SessionName } from '../../../library/catalog/catalog.ts'
-import { formatDateTime, publishedMs } from '../site/publication-date.ts'
+import {
+  formatDateTime,
+  publishedMs,
+  sessionDescription,
+  sessionTitle,
+} from '../site/session-text.ts'
 import { HashedText } from '../responses/text-response.ts'
-import { sessionDescription, sessionTitle } from '../site/session-text.ts'
 import { XML_HEAD, xmlElement } from './xml-text.ts'
 
 /** URLs that are formatted without a pause: one or two milliseconds. */

@@ -14,8 +14,12 @@ import {
 } from '../../../../shared/paths.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import type { SessionRow } from '../../../library/catalog/catalog.ts'
-import { publishedMs, formatDateTime } from '../site/publication-date.ts'
-import { sessionDescription, sessionTitle } from '../site/session-text.ts'
+import {
+  formatDateTime,
+  publishedMs,
+  sessionDescription,
+  sessionTitle,
+} from '../site/session-text.ts'
 import { EMBED_SIZE } from '../site/site.ts'
 import type { Site } from '../site/site.ts'
 import type { ListPage } from './list-links.ts'

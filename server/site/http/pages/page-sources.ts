@@ -1,13 +1,16 @@
-// What the endpoints of pages share.
+// What the endpoints of pages share, and their responses: popular ones are formatted and compressed
+// once.
+import { createHash } from 'node:crypto'
 import type { AdsConfig, ConfigResponse } from '../../../../shared/contract.ts'
 import type { Catalog } from '../../../library/catalog/catalog.ts'
 import type { Site } from '../site/site.ts'
 import type { BuiltPage } from './built-page.ts'
 import { ListLinks } from './list-links.ts'
-import { createPageAnswers } from './page-answers.ts'
-import type { AnswerPage } from './page-answers.ts'
 import type { PageFacts } from './page-facts.ts'
 import { PageHeads } from './page-heads.ts'
+import type { Answer } from '../responses/answer.ts'
+import { formatPage, placeShell } from './page-shell.ts'
+import type { PageContent, PageShell } from './page-shell.ts'
 
 export interface PageOptions {
   catalog: Catalog
@@ -48,4 +51,31 @@ export function createPageSources(options: PageOptions): PageSources {
 
 function showsBanners(ads: AdsConfig): boolean {
   return ads.provider !== 'none' && ads.scriptPath !== undefined && ads.zones.banner !== undefined
+}
+
+/** The response with a page of this content. */
+export type AnswerPage = (this: void, content: PageContent, status?: number) => Answer
+
+interface PageAnswerOptions {
+  shell: PageShell
+  site: Site
+  security: 'page' | 'embed'
+}
+
+function createPageAnswers({ shell, site, security }: PageAnswerOptions): AnswerPage {
+  const placed = placeShell(shell, site.basePath)
+  return (content, status = 200) => {
+    const hash = createHash('sha256').update(JSON.stringify(content)).digest('base64')
+    return {
+      status,
+      body: {
+        kind: 'text',
+        cached: { key: `${security} ${hash}`, version: '' },
+        format: () => formatPage(placed, site, content),
+      },
+      type: 'text/html; charset=utf-8',
+      cache: 'revalidate',
+      security,
+    }
+  }
 }

@@ -11,7 +11,7 @@ import type {
 } from 'schema-dts'
 import type { SessionText } from '../../../../shared/contract.ts'
 import type { Chapter } from '../../../library/metadata/chapters.ts'
-import { formatDateTime } from '../site/publication-date.ts'
+import { formatDateTime } from '../site/session-text.ts'
 
 const CONTEXT = 'https://schema.org'
 const HOUR_MS = 3_600_000

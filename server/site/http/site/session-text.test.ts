@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatDateTime, publishedMs } from './publication-date.ts'
+import { formatDateTime, publishedMs } from './session-text.ts'
 
 test.each([
   ['2026-01-31', '2026-01-31T00:00:00Z'],

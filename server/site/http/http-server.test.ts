@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { parseTrustedProxies } from '../../base/config/trusted-proxies.ts'
-import { trustProxyOf } from './trust-proxy.ts'
+import { trustProxyOf } from './http-server.ts'
 
 /** The visitor and the URL that a server sees with this value of the configuration. */
 async function seenWith(value: unknown, headers: Record<string, string>): Promise<string> {

@@ -4,7 +4,7 @@ import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Gate } from '../../base/admission/gate.ts'
-import { addClients, admitAll, admitted } from './admitted.ts'
+import { addClients, admitAll, admitted } from './add-endpoints.ts'
 import { sendError } from './responses/errors.ts'
 import { soon } from '../../../test/support/patience.ts'
 

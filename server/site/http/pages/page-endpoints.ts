@@ -1,0 +1,89 @@
+// GET of the pages: the list of streamers, the list of a streamer's sessions, a session, and the
+// embedded player alone.
+import { outsidePatterns, pathPatterns } from '../../../../shared/paths.ts'
+import type { SessionReference } from '../../../../shared/paths.ts'
+import { isAppError } from '../../../base/errors.ts'
+import type { Catalog, SessionRow } from '../../../library/catalog/catalog.ts'
+import { sessionTags, streamerTags } from '../../purge/cache-tags.ts'
+import type { Endpoint } from '../responses/answer.ts'
+import { parseName, parseSessionParameters } from '../session-parameters.ts'
+import { parsePageNumber } from './list-links.ts'
+import { isUnplayable } from './page-heads.ts'
+import type { PageSources } from './page-sources.ts'
+
+export function createStreamersPage({ lists, heads, answerPage }: PageSources): Endpoint {
+  return {
+    path: pathPatterns.streamersPage,
+    kind: 'page',
+    answer: ({ request }) => {
+      const list = lists.streamers(parsePageNumber(request.query))
+      return list === undefined
+        ? answerPage(heads.missing(), 404)
+        : answerPage(heads.streamers(list))
+    },
+  }
+}
+
+export function createSessionsPage(sources: PageSources): Endpoint {
+  const { catalog, lists, facts, heads, answerPage } = sources
+  return {
+    path: pathPatterns.sessionsPage,
+    kind: 'page',
+    answer: async ({ request, tag }) => {
+      const streamer = parseName(request.params, 'streamer')
+      tag(streamerTags(streamer))
+      const isListed = catalog.hasStreamer(streamer)
+      const list = isListed ? lists.sessions(streamer, parsePageNumber(request.query)) : undefined
+      const known = list && (await facts.streamer(streamer))
+      const content = heads.sessions({ streamer, facts: known, list })
+      // The same page with the true status: crawlers must drop a removed streamer.
+      return answerPage(content, list === undefined ? 404 : 200)
+    },
+  }
+}
+
+export function createPlayerPage({ catalog, facts, heads, answerPage }: PageSources): Endpoint {
+  return {
+    path: pathPatterns.playerPage,
+    kind: 'page',
+    answer: async ({ request, tag }) => {
+      const session = parseSessionParameters(request.params)
+      tag(sessionTags(session))
+      const row = catalog.findSession(session)
+      const known = row && !isUnplayable(row) ? await facts.session(row) : undefined
+      const content = heads.player({ session, row, facts: known, nowMs: Date.now() })
+      if (row === undefined) return answerPage(content, 404)
+      return answerPage(content, isUnplayable(row) ? 422 : 200)
+    },
+  }
+}
+
+export function createEmbedPage({ catalog, facts, heads, answerEmbed }: PageSources): Endpoint {
+  return {
+    path: outsidePatterns.embedPage,
+    kind: 'page',
+    answer: async ({ request, tag }) => {
+      const session = parseSessionParameters(request.params)
+      tag(sessionTags(session))
+      const { status, row } = findRow(catalog, session)
+      const known = status === 200 && row ? await facts.session(row) : undefined
+      const content = heads.embed({ session, row, facts: known, nowMs: Date.now() })
+      return answerEmbed(content, status)
+    },
+  }
+}
+
+/** The page in the frame explains what is missing, so it exists for each status. */
+function findRow(
+  catalog: Catalog,
+  session: SessionReference,
+): { status: number; row: SessionRow | undefined } {
+  try {
+    const row = catalog.findSession(session)
+    if (row === undefined) return { status: 404, row }
+    return { status: isUnplayable(row) ? 422 : 200, row }
+  } catch (error) {
+    if (!isAppError(error, 'gone')) throw error
+    return { status: 410, row: undefined }
+  }
+}
