@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { AppError } from '../base/errors.ts'
+import { AppError, codeOf } from '../base/errors.ts'
 import { DEMO_PLAN, longestSession } from './demo-plan.ts'
 import type { DemoStreamer } from './demo-plan.ts'
 
@@ -92,7 +92,7 @@ async function listNames(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (codeOf(error) === 'ENOENT') return []
     throw new AppError('usage', 'The parent of the demo folder is not a readable folder', {
       cause: error,
     })

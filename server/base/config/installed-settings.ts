@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
-import { AppError } from '../errors.ts'
+import { AppError, codeOf } from '../errors.ts'
 import type { ConfigFile, ConfigSources } from './load-config.ts'
 import { loadConfig } from './load-config.ts'
 import { defaultConfigName, readConfigFile } from './read-config-file.ts'
@@ -54,7 +54,7 @@ async function readEnvironment(folder: string): Promise<NodeJS.Dict<string> | un
   try {
     return parseEnv(await readFile(path.join(folder, ENVIRONMENT_FILE), 'utf8'))
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }

@@ -1,7 +1,7 @@
 // Reads the configuration file.
 import { open, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { AppError, reasonOf } from '../errors.ts'
+import { AppError, codeOf, reasonOf } from '../errors.ts'
 import type { ConfigFile } from './load-config.ts'
 
 export const defaultConfigName = 'aftercast.config.json'
@@ -29,7 +29,7 @@ export async function readConfigFile(wish: ConfigFileWish): Promise<ConfigFile |
 async function isHidden(file: string): Promise<boolean> {
   return stat(file).then(
     () => false,
-    (error: unknown) => hasCode(error, 'EACCES'),
+    (error: unknown) => codeOf(error) === 'EACCES',
   )
 }
 
@@ -41,7 +41,7 @@ async function readBounded(file: string): Promise<string | undefined> {
     return await handle.readFile('utf8')
   } catch (cause) {
     if (cause instanceof AppError) throw cause
-    if (hasCode(cause, 'ENOENT')) return undefined
+    if (codeOf(cause) === 'ENOENT') return undefined
     throw new AppError('usage', `${file} is not readable: ${reasonOf(cause)}`, { cause })
   }
 }
@@ -52,8 +52,4 @@ function parse(file: string, content: string): unknown {
   } catch (cause) {
     throw new AppError('usage', `${file} is not JSON: ${reasonOf(cause)}`, { cause })
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -1,6 +1,7 @@
 // Counts events in memory and writes them to disk about every second. Never throws and never delays
 // a request.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf } from '../../base/errors.ts'
 import type { CountedEvent } from '../../../shared/contract.ts'
 import { countOf } from './activity-count.ts'
 import type { ActivityCount, IsKnownSubject } from './activity-count.ts'
@@ -96,7 +97,7 @@ export class ActivityRecorder {
       if (this.#waiting.size > 0) this.#wake(NEXT_FLUSH_MS)
     } catch (error) {
       this.#failures += 1
-      if (!isBusy(error) || this.#failures > PATIENCE) this.#report(error)
+      if (!codeOf(error).startsWith('SQLITE_BUSY') || this.#failures > PATIENCE) this.#report(error)
       this.#wake(FLUSH_MS)
     }
   }
@@ -110,8 +111,4 @@ export class ActivityRecorder {
 function keyOf(count: ActivityCount & { day: string }): string {
   const { amount: _, ...names } = count
   return JSON.stringify(Object.values(names))
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
 }

@@ -2,6 +2,7 @@
 // least-recently-used order.
 import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { codeOf } from '../../base/errors.ts'
 import { TEMPORARY_SUFFIX, writeAtomically } from '../recordings/atomic-write.ts'
 import type { AtomicWriteOptions } from '../recordings/atomic-write.ts'
 
@@ -47,7 +48,7 @@ export class LimitedFolder {
       }
       return { bytes, modifiedMs: mtimeMs }
     } catch (error) {
-      if (isMissing(error)) return undefined
+      if (codeOf(error) === 'ENOENT') return undefined
       throw error
     }
   }
@@ -109,8 +110,4 @@ async function statIfPresent(path: string): Promise<Omit<CachedFile, 'path'> | u
     // Removed in the meantime.
     return undefined
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

@@ -1,5 +1,5 @@
 // Errors of the file system as failures of a storage.
-import { AppError } from '../../../base/errors.ts'
+import { AppError, codeOf } from '../../../base/errors.ts'
 import { notFound } from '../visible-path.ts'
 
 /** The process, or the system, has as many open files as it may. */
@@ -17,7 +17,7 @@ export async function orAppError<T>(operation: Promise<T>): Promise<T> {
 
 /** Missing files are `not_found`, unreadable ones `failed` or, for a moment, `busy`. */
 export function asAppError(error: unknown): AppError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  const code = codeOf(error) || 'unknown'
   if (absentCodes.has(code)) return notFound(error)
   if (tooManyOpenCodes.has(code)) {
     return new AppError('busy', `too many files are open (${code})`, { cause: error })

@@ -5,6 +5,7 @@ import type { FSWatcher } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { platform } from 'node:os'
 import { dirname, join } from 'node:path'
+import { codeOf } from '../../../base/errors.ts'
 import { isVisibleName } from '../visible-path.ts'
 
 export interface FolderWatchesOptions {
@@ -81,8 +82,7 @@ export class FolderWatches {
       this.#watchers.set(folder, watcher)
       return WATCHES_TREES ? [] : await listFolders(folder)
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-      if (SKIPPED_CODES.has(code)) return []
+      if (SKIPPED_CODES.has(codeOf(error))) return []
       throw error
     }
   }
