@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAdmission } from '../../base/admission/limits.ts'
 import { FolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
-import { MAX_SIDECAR_BYTES } from './read-sidecar.ts'
+import { MAX_SIDECAR_BYTES } from './parsed-files.ts'
 import { Sidecars } from './sidecars.ts'
 
 const { signal } = new AbortController()

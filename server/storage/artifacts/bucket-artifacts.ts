@@ -3,9 +3,8 @@ import { AppError, isAppError } from '../../base/errors.ts'
 import type { S3Location } from '../recordings/storage-location.ts'
 import { Bucket } from '../recordings/s3/bucket.ts'
 import type { Versioned } from '../recordings/versioned-file.ts'
-import { MAX_ARTIFACT_BYTES } from './artifact-store.ts'
+import { MAX_ARTIFACT_BYTES, NOTICE, NOTICE_NAME } from './artifact-store.ts'
 import type { Artifact, ArtifactStore, ReplaceOptions, WriteOptions } from './artifact-store.ts'
-import { NOTICE, NOTICE_NAME } from './notice.ts'
 
 /** Of the write at the start. */
 const CHECK_TIMEOUT_MS = 5000

@@ -6,9 +6,8 @@ import { AppError, codeOf, isAppError, reasonOf } from '../../base/errors.ts'
 import { syncFolder, writeAtomically } from '../recordings/atomic-write.ts'
 import { readVersioned, replaceVersioned } from '../recordings/versioned-file.ts'
 import type { Versioned } from '../recordings/versioned-file.ts'
-import { MAX_ARTIFACT_BYTES } from './artifact-store.ts'
+import { MAX_ARTIFACT_BYTES, NOTICE, NOTICE_NAME } from './artifact-store.ts'
 import type { Artifact, ArtifactStore, ReplaceOptions, WriteOptions } from './artifact-store.ts'
-import { NOTICE, NOTICE_NAME } from './notice.ts'
 
 /** A mount that hangs blocks as many threads, of the four that all files share. */
 const CONCURRENT_OPERATIONS = 2

@@ -11,11 +11,19 @@ import type { SidecarFacts } from './stored-facts.ts'
 import { formatStoredReason } from './stored-reason.ts'
 import type { LayoutMatch } from '../names/layout.ts'
 import { joinPath, splitPath } from '../../../storage/recordings/library-path.ts'
-import { prepareFolderQueries, preparePendingQueries } from './writer-queries.ts'
-import type { FolderQueries, FoundRow, KnownRow, PendingQueries } from './writer-queries.ts'
-import type { PendingRow } from './writer-queries.ts'
-import { prepareTitleQueries } from './title-queries.ts'
-import type { TitleQueries } from './title-queries.ts'
+import {
+  prepareFolderQueries,
+  preparePendingQueries,
+  prepareTitleQueries,
+} from './writer-queries.ts'
+import type {
+  FolderQueries,
+  FoundRow,
+  KnownRow,
+  PendingQueries,
+  PendingRow,
+  TitleQueries,
+} from './writer-queries.ts'
 import { createSessionListing } from './session-listing.ts'
 import type { SessionKey, SessionListing } from './session-listing.ts'
 

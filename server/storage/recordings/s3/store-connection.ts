@@ -3,6 +3,9 @@
 import { connect, isIP } from 'node:net'
 import type { OnReadOpts, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import type { S3ClientResolvedConfig } from '@aws-sdk/client-s3'
+import { withTimeout } from '../../../../shared/with-timeout.ts'
+import { AppError } from '../../../base/errors.ts'
 
 /** Node reads no more at once. */
 const BUFFER_BYTES = 64 * 1024
@@ -124,4 +127,29 @@ function openSocket({ isSecure, host, port }: StoreAddress, onread: OnReadOpts):
   if (!isSecure) return connect(options)
   const servername = isIP(host) === 0 ? { servername: host } : {}
   return connectTls({ ...options, ...servername, ALPNProtocols: ['http/1.1'] })
+}
+
+export type CredentialProvider = S3ClientResolvedConfig['credentials']
+
+/** Longer than a call: a program may print them late, and what it prints is used. */
+const TIMEOUT_MS = 30_000
+
+/**
+ * A time limit for the providers of credentials: the SDK has none, and shares a request for
+ * credentials with all later calls until it ends.
+ *
+ * @param create returns a provider that shares nothing with earlier ones
+ */
+export function limitCredentials(create: () => CredentialProvider): CredentialProvider {
+  const reason = (): AppError => new AppError('busy', 'no credentials for the store: no response')
+  let provider = create()
+  return async (options) => {
+    const current = provider
+    try {
+      return await withTimeout(async () => current(options), { timeoutMs: TIMEOUT_MS, reason })
+    } catch (error) {
+      if (provider === current) provider = create()
+      throw error
+    }
+  }
 }
