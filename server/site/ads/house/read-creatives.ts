@@ -15,6 +15,8 @@ export interface HouseAds {
 }
 
 const LIST = 'creatives.json'
+/** What the built-in pages have in common, in place of a mark. */
+const [STYLE, STYLE_MARK] = ['style.html', '{style}\n']
 const MAX_TEXT_BYTES = 512 * 1024
 /** Larger pre-rolls would cost more than they earn. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -26,7 +28,13 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024
  */
 export async function readHouseAds(folder: string): Promise<HouseAds> {
   const hasOwn = (await sizeOf(join(folder, LIST))) !== undefined
-  return readCreatives(hasOwn ? folder : builtInFolder())
+  if (hasOwn) return readCreatives(folder)
+  const builtIn = await readCreatives(builtInFolder())
+  const style = await readText(builtIn.folder, STYLE)
+  const pages = [...builtIn.pages].map(
+    ([id, page]) => [id, page.replace(STYLE_MARK, () => style)] as const,
+  )
+  return { ...builtIn, pages: new Map(pages) }
 }
 
 async function readCreatives(folder: string): Promise<HouseAds> {
