@@ -13,6 +13,7 @@ import {
   Histogram,
   register,
 } from 'prom-client'
+import type { Aggregator } from 'prom-client'
 import { AppError, reasonOf } from '../base/errors.ts'
 import type { Admission } from '../base/admission/limits.ts'
 import type { ArtifactFigures } from '../storage/artifacts/shared-artifacts.ts'
@@ -90,17 +91,11 @@ function measureRequests(app: FastifyInstance): void {
 
 /** Exports figures of this process's segment cache. */
 function measureSegmentCache(cache: SegmentCache): void {
-  new Counter({
-    name: 'aftercast_segment_cache_requests_total',
-    help: 'Requests for encrypted segments, by cache hit or miss.',
-    labelNames: ['result'],
-    collect() {
-      const { hits, misses } = cache.figures
-      this.reset()
-      this.inc({ result: 'hit' }, hits)
-      this.inc({ result: 'miss' }, misses)
-    },
-  })
+  addCounter(
+    'aftercast_segment_cache_requests_total',
+    'Requests for encrypted segments, by cache hit or miss.',
+    { label: 'result', read: () => ({ hit: cache.figures.hits, miss: cache.figures.misses }) },
+  )
   addGauge('aftercast_segment_cache_bytes', 'Memory used by cached segments.', () => {
     return cache.figures.cachedBytes
   })
@@ -127,32 +122,15 @@ function measureThumbnails(decoder: MeasuredParts['decoder']): void {
 
 /** Exports what each gate has admitted and refused, and how many entries wait. */
 function measureAdmission(admission: Admission): void {
-  const gates = Object.entries(admission).map(([name, gate]) => ({
-    resource: snakeCase(name),
-    gate,
-  }))
-  const addCounter = (name: string, help: string, figure: 'admitted' | 'refused'): void => {
-    new Counter({
-      name,
-      help,
-      labelNames: ['resource'],
-      collect() {
-        this.reset()
-        for (const { resource, gate } of gates) this.inc({ resource }, gate.figures[figure])
-      },
-    })
-  }
-  addCounter('aftercast_admitted_total', 'Work that was admitted, by resource.', 'admitted')
-  addCounter('aftercast_refused_total', 'Work that was refused with 503.', 'refused')
-  new Gauge({
-    name: 'aftercast_waiting_for_admission',
-    help: 'Work that waits for a resource.',
-    labelNames: ['resource'],
-    aggregator: 'sum',
-    collect() {
-      for (const { resource, gate } of gates) this.set({ resource }, gate.figures.waiting)
-    },
+  const gates = Object.entries(admission)
+  const each = (figure: 'admitted' | 'refused' | 'waiting') => ({
+    label: 'resource',
+    read: () =>
+      Object.fromEntries(gates.map(([name, { figures }]) => [snakeCase(name), figures[figure]])),
   })
+  addCounter('aftercast_admitted_total', 'Work that was admitted, by resource.', each('admitted'))
+  addCounter('aftercast_refused_total', 'Work that was refused with 503.', each('refused'))
+  addGauge('aftercast_waiting_for_admission', 'Work that waits for a resource.', each('waiting'))
 }
 
 function snakeCase(name: string): string {
@@ -203,15 +181,9 @@ export function measureNode(figures: () => NodeFigures): void {
 /** Exports the queues of a cluster; each node exports those of all nodes. */
 export function measureJobs(figures: () => ReadonlyMap<QueueName, QueueFigures>): void {
   const add = (name: string, help: string, figure: keyof QueueFigures): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames: ['queue'],
-      aggregator: 'max',
-      collect() {
-        for (const [queue, values] of figures()) this.set({ queue }, values[figure])
-      },
-    })
+    const read = () =>
+      Object.fromEntries([...figures()].map(([queue, values]) => [queue, values[figure]]))
+    addGauge(name, help, { label: 'queue', aggregator: 'max', read })
   }
   add('aftercast_jobs_waiting', 'Jobs that no node runs yet.', 'waiting')
   add('aftercast_jobs_active', 'Jobs that some node runs.', 'active')
@@ -227,25 +199,15 @@ function prefixOf(process: MeasuredProcess): string {
 
 /** Exports what this process has read and written of the artifacts that nodes share. */
 export function measureArtifacts(process: MeasuredProcess, figures: () => ArtifactFigures): void {
-  new Counter({
-    name: `${prefixOf(process)}artifact_reads_total`,
-    help: 'Reads of shared artifacts, by result.',
-    labelNames: ['result'],
-    collect() {
+  addCounter(`${prefixOf(process)}artifact_reads_total`, 'Reads of shared artifacts, by result.', {
+    label: 'result',
+    read: () => {
       const { hits, misses, unavailable } = figures()
-      this.reset()
-      this.inc({ result: 'hit' }, hits)
-      this.inc({ result: 'miss' }, misses)
-      this.inc({ result: 'unavailable' }, unavailable)
+      return { hit: hits, miss: misses, unavailable }
     },
   })
-  new Counter({
-    name: `${prefixOf(process)}artifacts_written_total`,
-    help: 'Artifacts that were shared.',
-    collect() {
-      this.reset()
-      this.inc(figures().written)
-    },
+  addCounter(`${prefixOf(process)}artifacts_written_total`, 'Artifacts that were shared.', () => {
+    return figures().written
   })
   addGauge(`${prefixOf(process)}artifacts_waiting`, 'Artifacts that wait to be shared.', () => {
     return figures().waiting
@@ -254,51 +216,67 @@ export function measureArtifacts(process: MeasuredProcess, figures: () => Artifa
 
 /** Exports the lines that the log of this process lacks. */
 export function measureLog(process: MeasuredProcess, figures: () => LogFigures): void {
-  new Counter({
-    name: `${prefixOf(process)}log_lines_dropped_total`,
-    help: 'Log lines that were not written, by reason.',
-    labelNames: ['reason'],
-    collect() {
-      const { unwritable, repeated } = figures()
-      this.reset()
-      this.inc({ reason: 'unwritable' }, unwritable)
-      this.inc({ reason: 'repeated' }, repeated)
-    },
-  })
-}
-
-/** @param read the value of this process; the listener adds those of all workers, ages excepted */
-function addGauge(name: string, help: string, read: () => number): void {
-  new Gauge({
-    name,
-    help,
-    aggregator: name.endsWith('_seconds') ? 'max' : 'sum',
-    collect() {
-      this.set(read())
-    },
-  })
+  addCounter(
+    `${prefixOf(process)}log_lines_dropped_total`,
+    'Log lines that were not written, by reason.',
+    { label: 'reason', read: () => ({ ...figures() }) },
+  )
 }
 
 /** A gauge of running and waiting jobs, and a counter of finished ones. */
-function addJobs(name: string, work: string, read: () => JobFigures): void {
+function addJobs(name: string, work: string, readJobs: () => JobFigures): void {
+  const read = () => {
+    const { running, waiting } = readJobs()
+    return { running, waiting }
+  }
+  addGauge(`${name}_jobs`, `Jobs of ${work}, by state.`, { label: 'state', read })
+  addCounter(`${name}_total`, `Finished jobs of ${work}.`, () => readJobs().finished)
+}
+
+/** The value of this process, or the values by label. */
+type Source = (() => number) | LabelledSource
+
+interface LabelledSource {
+  label: string
+  read: () => Record<string, number>
+  aggregator?: Aggregator
+}
+
+/** The listener adds the values of all workers, ages excepted. */
+function addGauge(name: string, help: string, source: Source): void {
+  const aggregator = name.endsWith('_seconds') ? 'max' : 'sum'
   new Gauge({
-    name: `${name}_jobs`,
-    help: `Jobs of ${work}, by state.`,
-    labelNames: ['state'],
+    name,
+    help,
+    aggregator,
+    ...optionsOf(source),
     collect() {
-      const { running, waiting } = read()
-      this.set({ state: 'running' }, running)
-      this.set({ state: 'waiting' }, waiting)
+      for (const [labels, value] of valuesOf(source)) this.set(labels, value)
     },
   })
+}
+
+function addCounter(name: string, help: string, source: Source): void {
   new Counter({
-    name: `${name}_total`,
-    help: `Finished jobs of ${work}.`,
+    name,
+    help,
+    ...optionsOf(source),
     collect() {
       this.reset()
-      this.inc(read().finished)
+      for (const [labels, value] of valuesOf(source)) this.inc(labels, value)
     },
   })
+}
+
+function optionsOf(source: Source): { labelNames: string[]; aggregator?: Aggregator } {
+  if (typeof source === 'function') return { labelNames: [] }
+  const { label, aggregator } = source
+  return { labelNames: [label], ...(aggregator && { aggregator }) }
+}
+
+function valuesOf(source: Source): [labels: Record<string, string>, value: number][] {
+  if (typeof source === 'function') return [[{}, source()]]
+  return Object.entries(source.read()).map(([name, value]) => [{ [source.label]: name }, value])
 }
 
 /** Where it listens, and further names by which it is requested. */
