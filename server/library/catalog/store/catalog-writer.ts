@@ -4,7 +4,7 @@ import type { SessionReference } from '../../../../shared/paths.ts'
 import { createChangeLog } from './change-log.ts'
 import type { ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
-import { ensureFolder, removeEmptyFolder } from './folder-rows.ts'
+import { ReferredRows, removeEmptyFolder } from './referred-rows.ts'
 import type { InspectionResult } from './inspection-result.ts'
 import { formatFacts } from './stored-facts.ts'
 import type { SidecarFacts } from './stored-facts.ts'
@@ -104,16 +104,6 @@ export interface FolderChanges {
   signed?: readonly SignedRecording[]
 }
 
-/** Lookups cached for one transaction. */
-interface LookedUp {
-  /** Ids by path. */
-  folders: Map<string, number>
-  /** Ids by name. */
-  streamers: Map<string, number>
-  /** Whether a streamer's date was new. */
-  newDates: Map<string, boolean>
-}
-
 /** Rows of an earlier layout per transaction, which bounds how long the event loop is blocked. */
 const REMOVED_AT_ONCE = 1000
 
@@ -179,8 +169,8 @@ export class CatalogWriter {
 
   apply({ found, gone, adopted = [], signed = [] }: FolderChanges): void {
     this.#database.transaction(() => {
-      const lookedUp = { folders: new Map(), streamers: new Map(), newDates: new Map() }
-      for (const recording of found) this.#put(recording, lookedUp)
+      const rows = new ReferredRows(this.#folders, this.#listing)
+      for (const recording of found) this.#put(recording, rows)
       for (const folder of new Set(gone.map((id) => this.#remove(id)))) {
         if (folder !== undefined) removeEmptyFolder(this.#folders, folder)
       }
@@ -275,13 +265,13 @@ export class CatalogWriter {
     }
   }
 
-  #put(recording: FoundRecording, lookedUp: LookedUp): void {
-    const folderId = ensureFolder(this.#folders, recording.folder, lookedUp.folders)
+  #put(recording: FoundRecording, rows: ReferredRows): void {
+    const folderId = rows.folder(recording.folder)
     const { session, rank } = recording.match
     const { sizeBytes, modifiedMs, version } = recording.stat
     const isEmpty = sizeBytes === 0
     const key: SessionKey = {
-      streamerId: this.#ensureStreamer(session.streamer, lookedUp.streamers),
+      streamerId: rows.streamer(session.streamer),
       date: session.date,
       sessionId: session.sessionId,
     }
@@ -305,7 +295,7 @@ export class CatalogWriter {
       settlesAtMs: recording.settlesAtMs,
       sidecars: recording.sidecars ?? '',
     }
-    const isNewDate = this.#isNewDate(key, lookedUp.newDates)
+    const isNewDate = rows.isNewDate(key)
     if (this.#folders.add.run(row) === 0) {
       const before = this.#folders.sessionKeyByName.get(row)
       if (before) this.#listing.touch(before)
@@ -318,27 +308,11 @@ export class CatalogWriter {
     }
   }
 
-  /**
-   * One query for all recordings of a streamer's date, far cheaper than one per session.
-   */
-  #isNewDate(key: SessionKey, newDates: Map<string, boolean>): boolean {
-    const text = `${key.streamerId}/${key.date}`
-    const isNew = newDates.get(text) ?? this.#listing.isNewDate(key)
-    newDates.set(text, isNew)
-    return isNew
-  }
-
   /** Returns the id of its folder, which may be empty now. */
   #remove(id: number): number | undefined {
     const key = this.#folders.sessionKey.get({ id })
     if (key) this.#listing.touch(key)
     return this.#folders.removeRecording.get({ id })?.folderId
-  }
-
-  #ensureStreamer(name: string, ids: Map<string, number>): number {
-    const id = ids.get(name) ?? this.#listing.ensureStreamer(name)
-    ids.set(name, id)
-    return id
   }
 
   #removeFolder(path: string, limit: number): boolean {

@@ -2,7 +2,7 @@
 // position. Lists, counts and the change log of this node are derived from them as in a scan.
 import { randomUUID } from 'node:crypto'
 import type { Database } from './database.ts'
-import { ensureFolder, removeEmptyFolder } from './folder-rows.ts'
+import { ReferredRows, removeEmptyFolder } from './referred-rows.ts'
 import { prepareReplicaQueries } from './replica-queries.ts'
 import type { KnownRow, ReplicaQueries } from './replica-queries.ts'
 import type { RecordingPath, SharedRecording } from './recording-columns.ts'
@@ -27,11 +27,9 @@ export interface SnapshotPart {
   upTo: RecordingPath | undefined
 }
 
-/** Lookups cached for one transaction. */
-interface LookedUp {
-  folders: Map<string, number>
-  streamers: Map<string, number>
-  newDates: Map<string, boolean>
+/** What is known within one transaction. */
+interface Transaction {
+  rows: ReferredRows
   /** Ids of folders from which a recording was removed. */
   emptied: Set<number>
   /** Whether no recording of this catalog waits to be published. */
@@ -84,12 +82,12 @@ export class Replica {
    * changes of them are newer.
    */
   apply({ present, gone }: ReplicaChanges, expected: ReplicaPosition): boolean {
-    return this.#change(expected, (lookedUp) => {
+    return this.#change(expected, (transaction) => {
       for (const recording of present) {
-        if (!this.#isInOutbox(recording, lookedUp)) this.#put(recording, lookedUp)
+        if (!this.#isInOutbox(recording, transaction)) this.#put(recording, transaction)
       }
       for (const path of gone) {
-        if (!this.#isInOutbox(path, lookedUp)) this.#remove(path, lookedUp)
+        if (!this.#isInOutbox(path, transaction)) this.#remove(path, transaction)
       }
     })
   }
@@ -123,40 +121,38 @@ export class Replica {
    * removes the entries.
    */
   revert({ numbers, present, gone }: ReplicaChanges & { numbers: readonly number[] }): void {
-    this.#change(undefined, (lookedUp) => {
-      for (const recording of present) this.#put(recording, lookedUp)
-      for (const path of gone) this.#remove(path, lookedUp)
+    this.#change(undefined, (transaction) => {
+      for (const recording of present) this.#put(recording, transaction)
+      for (const path of gone) this.#remove(path, transaction)
       for (const number of numbers) this.#queries.removeFromOutbox.run({ number })
     })
   }
 
-  #change(expected: ReplicaPosition | undefined, work: (lookedUp: LookedUp) => void): boolean {
+  #change(
+    expected: ReplicaPosition | undefined,
+    work: (transaction: Transaction) => void,
+  ): boolean {
     return this.#database.transaction(() => {
       if (expected !== undefined && !isAt(this.state(), expected)) return false
-      const lookedUp: LookedUp = {
-        folders: new Map(),
-        streamers: new Map(),
-        newDates: new Map(),
+      const transaction: Transaction = {
+        rows: new ReferredRows(this.#folders, this.#listing),
         emptied: new Set<number>(),
         isOutboxEmpty: this.#queries.anyOutbox.get({}) === undefined,
       }
-      work(lookedUp)
-      for (const id of lookedUp.emptied) removeEmptyFolder(this.#folders, id)
+      work(transaction)
+      for (const id of transaction.emptied) removeEmptyFolder(this.#folders, id)
       this.#listing.settle()
       return true
     })
   }
 
-  #isInOutbox({ folder, name }: RecordingPath, { isOutboxEmpty }: LookedUp): boolean {
+  #isInOutbox({ folder, name }: RecordingPath, { isOutboxEmpty }: Transaction): boolean {
     return !isOutboxEmpty && this.#queries.inOutbox.get({ folder, name }) !== undefined
   }
 
-  #put(recording: SharedRecording, lookedUp: LookedUp): void {
-    const { folders, streamers } = lookedUp
-    const folderId = ensureFolder(this.#folders, recording.folder, folders)
-    const streamerId =
-      streamers.get(recording.streamer) ?? this.#listing.ensureStreamer(recording.streamer)
-    streamers.set(recording.streamer, streamerId)
+  #put(recording: SharedRecording, { rows }: Transaction): void {
+    const folderId = rows.folder(recording.folder)
+    const streamerId = rows.streamer(recording.streamer)
     const { date, sessionId } = recording
     const key: SessionKey = { streamerId, date, sessionId }
     const row = { ...recording, folderId, streamerId }
@@ -168,17 +164,10 @@ export class Replica {
       this.#listing.touch(key)
       return
     }
-    const isFirst = this.#isNewDate(key, lookedUp) && recording.status !== 'unplayable'
+    const isFirst = rows.isNewDate(key) && recording.status !== 'unplayable'
     this.#queries.add.run(row)
     if (isFirst) this.#listing.addFirst(key)
     else this.#listing.touch(key)
-  }
-
-  #isNewDate(key: SessionKey, { newDates }: LookedUp): boolean {
-    const text = `${key.streamerId}/${key.date}`
-    const isNew = newDates.get(text) ?? this.#listing.isNewDate(key)
-    newDates.set(text, isNew)
-    return isNew
   }
 
   #find({ folder, name }: RecordingPath): KnownRow | undefined {
@@ -186,7 +175,7 @@ export class Replica {
     return found && this.#queries.known.get({ folderId: found.id, name })
   }
 
-  #remove(path: RecordingPath, { emptied }: LookedUp): void {
+  #remove(path: RecordingPath, { emptied }: Transaction): void {
     const folder = this.#folders.folder.get({ path: path.folder })
     const known = folder && this.#queries.known.get({ folderId: folder.id, name: path.name })
     if (folder === undefined || known === undefined) return
