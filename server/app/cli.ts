@@ -114,15 +114,12 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
       writeErr: (text) => output.stderr(text),
       outputError: (text, write) => write(formatError(text)),
     })
-  addServe(program).action(async (folder: string | undefined, options: FillFlags) =>
-    conclude(await actions.serve(fillInputOf(folder, options))),
-  )
-  addWork(program).action(async (folder: string | undefined, options: FillFlags) =>
-    conclude(await actions.work(fillInputOf(folder, options))),
-  )
-  addScan(program).action(async (folder: string | undefined, options: FillFlags) =>
-    conclude(await actions.scan(fillInputOf(folder, options))),
-  )
+  for (const name of ['serve', 'work', 'scan'] as const) {
+    const command = FILLING[name](program)
+    command.action(async (folder: string | undefined, { rebuild = false, ...options }: FillFlags) =>
+      conclude(await actions[name]({ ...inputOf(folder, options), mayRebuild: rebuild })),
+    )
+  }
   addCheck(program).action(async (folder: string | undefined, { json, ...options }: CheckFlags) =>
     conclude(await actions.check(inputOf(folder, options), { format: json ? 'json' : 'table' })),
   )
@@ -194,6 +191,9 @@ interface HideFlags extends LibraryOptions {
   olderThan?: number
   reason?: string
 }
+
+/** Commands that fill the catalog. */
+const FILLING = { serve: addServe, work: addWork, scan: addScan }
 
 function addServe(program: Command): Command {
   return withRebuild(
@@ -361,13 +361,6 @@ function withConfig(command: Command): Command {
   return command
     .option('--data <DIR>', 'folder of the catalog, indexes and thumbnails')
     .option('--config <FILE>', `configuration file (default: ${defaultConfigName})`)
-}
-
-function fillInputOf(
-  folder: string | undefined,
-  { rebuild = false, ...options }: FillFlags,
-): FillInput {
-  return { ...inputOf(folder, options), mayRebuild: rebuild }
 }
 
 function inputOf(folder: string | undefined, options: LibraryOptions): CommandInput {

@@ -6,7 +6,8 @@ import { availableParallelism } from 'node:os'
 import { inspect } from 'node:util'
 import { inOneLine } from '../../shared/printable.ts'
 import type { Io } from './io.ts'
-import { runCommandLine, type CommandActions, type CommandInput } from './cli.ts'
+import { runCommandLine } from './cli.ts'
+import type { CommandActions, CommandInput, FillInput } from './cli.ts'
 import { findWarnings, loadConfig, type Config } from '../base/config/load-config.ts'
 import { readConfigFile } from '../base/config/read-config-file.ts'
 import { findServiceSettings } from '../base/config/installed-settings.ts'
@@ -54,19 +55,17 @@ function createActions(surroundings: Surroundings, version: string): CommandActi
   const { io } = surroundings
   const configureServer = async (input: CommandInput) => readConfiguration(input, surroundings)
   const configure = async (input: CommandInput) => readServiceConfiguration(input, surroundings)
+  const createNode =
+    (kind: 'serve' | 'work') =>
+    async (input: FillInput): Promise<number> => {
+      const commands = await import('./commands/serve.ts')
+      const { mayRebuild } = input
+      await commands[kind]({ config: await configureServer(input), io, version, mayRebuild })
+      return exitCodes.done
+    }
   return {
-    async serve(input) {
-      const { serve } = await import('./commands/serve.ts')
-      const { mayRebuild } = input
-      await serve({ config: await configureServer(input), io, version, mayRebuild })
-      return exitCodes.done
-    },
-    async work(input) {
-      const { work } = await import('./commands/serve.ts')
-      const { mayRebuild } = input
-      await work({ config: await configureServer(input), io, version, mayRebuild })
-      return exitCodes.done
-    },
+    serve: createNode('serve'),
+    work: createNode('work'),
     async scan(input) {
       const { scan } = await import('./commands/scan.ts')
       return scan(await configure(input), io, input.mayRebuild)
