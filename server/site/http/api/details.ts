@@ -2,7 +2,7 @@
 import { pathPatterns } from '../../../../shared/paths.ts'
 import type { Admission } from '../../../base/admission/limits.ts'
 import { streamerTags } from '../../purge/cache-tags.ts'
-import { JSON_TYPE } from '../responses/answer.ts'
+import { answerJson } from '../responses/answer.ts'
 import type { Endpoint } from '../responses/answer.ts'
 import { parseName } from '../session-parameters.ts'
 import type { CatalogVersions } from '../site/catalog-versions.ts'
@@ -24,20 +24,14 @@ export function createDetailsEndpoint(sources: Sources): Endpoint {
       const streamer = parseName(request.params, 'streamer')
       const profile = await streamerDetails.profile(streamer, signal)
       const version = `${versions.streamer(streamer, 'now')} ${JSON.stringify(profile)}`
-      return {
-        body: {
-          kind: 'text',
-          cached: { key: `details ${streamer}`, version },
-          format: () => {
-            const { details, validUntilMs } = streamerDetails.list(streamer, profile)
-            return { text: JSON.stringify(details), validUntilMs }
-          },
+      const answer = answerJson({
+        cached: { key: `details ${streamer}`, version },
+        format: () => {
+          const { details, validUntilMs } = streamerDetails.list(streamer, profile)
+          return { text: JSON.stringify(details), validUntilMs }
         },
-        type: JSON_TYPE,
-        cache: 'revalidate',
-        security: 'data',
-        tags: () => streamerTags(streamer),
-      }
+      })
+      return { ...answer, tags: () => streamerTags(streamer) }
     },
   }
 }

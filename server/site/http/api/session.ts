@@ -3,7 +3,7 @@ import { pathPatterns, sessionKey } from '../../../../shared/paths.ts'
 import type { Admission } from '../../../base/admission/limits.ts'
 import type { Catalog } from '../../../library/catalog/catalog.ts'
 import { findPlayable } from './find-playable.ts'
-import { JSON_TYPE } from '../responses/answer.ts'
+import { answerJson } from '../responses/answer.ts'
 import type { Endpoint } from '../responses/answer.ts'
 import type { SessionDetails } from './session-details.ts'
 
@@ -22,16 +22,8 @@ export function createSessionEndpoint(sources: Sources): Endpoint {
     answer: async (call) => {
       const row = findPlayable(catalog, call)
       const text = JSON.stringify(await sessionDetails.find(row, call.signal))
-      return {
-        body: {
-          kind: 'text',
-          cached: { key: `session ${sessionKey(row)}`, version: text },
-          format: () => text,
-        },
-        type: JSON_TYPE,
-        cache: 'revalidate',
-        security: 'data',
-      }
+      const cached = { key: `session ${sessionKey(row)}`, version: text }
+      return answerJson({ cached, format: () => text })
     },
   }
 }

@@ -4,7 +4,7 @@ import { pathPatterns } from '../../../../shared/paths.ts'
 import { AppError } from '../../../base/errors.ts'
 import type { Catalog } from '../../../library/catalog/catalog.ts'
 import { streamerTags } from '../../purge/cache-tags.ts'
-import { JSON_TYPE } from '../responses/answer.ts'
+import { answerJson } from '../responses/answer.ts'
 import type { Endpoint } from '../responses/answer.ts'
 import { parseName } from '../session-parameters.ts'
 import type { CatalogVersions } from '../site/catalog-versions.ts'
@@ -26,17 +26,9 @@ export function createSessionsEndpoint({ catalog, versions }: Sources): Endpoint
     answer: ({ request }) => {
       const streamer = parseName(request.params, 'streamer')
       const version = versions.streamer(streamer, 'recent')
-      return {
-        body: {
-          kind: 'text',
-          cached: { key: `sessions ${streamer}`, version },
-          format: () => format(streamer),
-        },
-        type: JSON_TYPE,
-        cache: 'revalidate',
-        security: 'data',
-        tags: () => streamerTags(streamer),
-      }
+      const cached = { key: `sessions ${streamer}`, version }
+      const answer = answerJson({ cached, format: () => format(streamer) })
+      return { ...answer, tags: () => streamerTags(streamer) }
     },
   }
 }

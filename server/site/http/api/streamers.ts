@@ -2,7 +2,7 @@
 import type { StreamerItem, StreamersResponse } from '../../../../shared/contract.ts'
 import { pathPatterns } from '../../../../shared/paths.ts'
 import type { Catalog } from '../../../library/catalog/catalog.ts'
-import { JSON_TYPE } from '../responses/answer.ts'
+import { answerJson } from '../responses/answer.ts'
 import type { Endpoint } from '../responses/answer.ts'
 import type { CatalogVersions } from '../site/catalog-versions.ts'
 
@@ -22,17 +22,9 @@ export function createStreamersEndpoint({ catalog, versions }: Sources): Endpoin
       if (generation !== readAt) streamers = catalog.listStreamers()
       readAt = generation
       const list: StreamersResponse = { streamers }
-      return {
-        // The catalog returns the same array until it changes.
-        body: {
-          kind: 'text',
-          cached: { key: 'streamers', version: streamers },
-          format: () => JSON.stringify(list),
-        },
-        type: JSON_TYPE,
-        cache: 'revalidate',
-        security: 'data',
-      }
+      // The catalog returns the same array until it changes.
+      const cached = { key: 'streamers', version: streamers }
+      return answerJson({ cached, format: () => JSON.stringify(list) })
     },
   }
 }

@@ -2,7 +2,7 @@
 import { outsidePatterns } from '../../../../shared/paths.ts'
 import { AppError, UnplayableError } from '../../../base/errors.ts'
 import { sessionTags } from '../../purge/cache-tags.ts'
-import { JSON_TYPE } from '../responses/answer.ts'
+import { answerJson, JSON_TYPE } from '../responses/answer.ts'
 import type { Endpoint } from '../responses/answer.ts'
 import { errorResponse } from '../responses/errors.ts'
 import { formatOembed, parseOembedRequest, textIn } from './oembed.ts'
@@ -37,13 +37,8 @@ export function createOembedEndpoint(options: PageOptions): Endpoint {
         title: row.title,
         thumbnail: known?.imageSize,
       })
-      return {
-        body: { kind: 'text', format: () => JSON.stringify(body) },
-        type: JSON_TYPE,
-        cache: 'revalidate',
-        // Scripts of other sites may read what their servers may read.
-        security: 'anywhere',
-      }
+      // Scripts of other sites may read what their servers may read.
+      return { ...answerJson({ format: () => JSON.stringify(body) }), security: 'anywhere' }
     },
   }
 }

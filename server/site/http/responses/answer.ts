@@ -81,6 +81,16 @@ export interface TextBody {
 
 export type FormattedText = string | HashedText | { text: string; validUntilMs: number }
 
+/** JSON for the page, which has the current version at once. */
+export function answerJson({ cached, format }: Omit<TextBody, 'kind'>): Answer {
+  return {
+    body: { kind: 'text', ...(cached && { cached }), format },
+    type: JSON_TYPE,
+    cache: 'revalidate',
+    security: 'data',
+  }
+}
+
 /** Few bytes without an ETag. */
 export interface BytesBody {
   kind: 'bytes'
