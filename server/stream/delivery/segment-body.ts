@@ -8,8 +8,8 @@ const TS_PACKET_BYTES = 188
 export interface SegmentBody {
   parts: readonly Part[]
   sizeBytes: number
-  /** Another node, or this one later, may send other bytes for the same URL. */
-  isProvisional?: true
+  /** False: another node, or this one later, may send other bytes for the same URL. */
+  isLasting?: false
 }
 
 /** Bytes from `start` (included) to `end` (excluded). */

@@ -67,7 +67,7 @@ function answerSegment(segment: Segment, sender: SegmentSender, { request, signa
         }),
     },
     type: segment.contentType,
-    cache: segment.body.isProvisional === true ? 'minute' : 'immutable',
+    cache: segment.body.isLasting === false ? 'minute' : 'immutable',
     security: 'data',
   }
 }

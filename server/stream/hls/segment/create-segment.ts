@@ -47,7 +47,7 @@ export async function createSegment(
     for (const part of formatMediaSegment(slice, number + 1)) parts.push(part)
   }
   const body = segmentBody(parts)
-  return content.isProvisional === true ? { ...body, isProvisional: true } : body
+  return content.isLasting === false ? { ...body, isLasting: false } : body
 }
 
 /** Samples of a track in one fragment: minutes. */

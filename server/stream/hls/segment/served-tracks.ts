@@ -39,8 +39,8 @@ export interface ServedSegment {
 }
 
 type ServedContent = SegmentContent & {
-  /** Other nodes may send other bytes (`TranscodedRun`). */
-  isProvisional?: boolean
+  /** False: other nodes may send other bytes (`TranscodedRun`). Default true. */
+  isLasting?: boolean
 }
 
 /** As `MediaReader.readSegment`, with the transcoded tracks after the others. */
@@ -61,15 +61,15 @@ export async function readServedSegment(
     runs.push(...content.runs)
   }
   const source = { file, index, reader }
-  let isProvisional = false
+  let isLasting = true
   for (const { number, track } of transcoded) {
     const request = { source, track, key, number, range: { from, to }, signal }
     const run = await audioTracks.transcode(request)
     if (run === undefined) continue
-    isProvisional ||= run.provisional !== undefined
+    isLasting &&= run.provisional === undefined
     runs.push(run)
   }
-  return { kind: 'samples', runs, isProvisional }
+  return { kind: 'samples', runs, isLasting }
 }
 
 /** The given tracks, or by default the video and the first audio track. */

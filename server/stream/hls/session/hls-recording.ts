@@ -190,7 +190,7 @@ export class HlsRecording {
     if (tracks === 'none') return undefined
     const request = { file, number, range, key, signal, ...(tracks && { tracks }) }
     const body = await createSegment(this.planned, request, transcodedAudio)
-    if (body.isProvisional !== true) bodies.set(key, body)
+    if (body.isLasting !== false) bodies.set(key, body)
     return body
   }
 

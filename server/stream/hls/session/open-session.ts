@@ -196,7 +196,7 @@ async function findSegment(
 
 /** Distinguishes the bytes of a URL that may have others. */
 function contentTag(body: SegmentBody): string {
-  if (body.isProvisional !== true) return ''
+  if (body.isLasting !== false) return ''
   const hash = createHash('sha256')
   for (const part of body.parts) hash.update(ownBytes(part))
   return `-${hash.digest('base64url')}`
