@@ -9,6 +9,7 @@ import { formatCheckTable } from './check-report.ts'
 import type { CheckedProblem, CheckedRecording, CheckReport } from './check-report.ts'
 import { createLog } from '../../base/log/logger.ts'
 import { openSharedArtifacts } from '../artifacts.ts'
+import type { CheckOptions } from '../cli.ts'
 import type { Io } from '../io.ts'
 import { openLibrary } from '../library.ts'
 import type { Library } from '../library.ts'
@@ -16,10 +17,6 @@ import { findRecordings } from '../recordings.ts'
 import { inspectIn } from '../scanning.ts'
 import { reportScan, scanOnce } from './scan.ts'
 import type { ScanOutcome } from './scan.ts'
-
-export interface CheckOptions {
-  format: 'table' | 'json'
-}
 
 /**
  * Returns the exit code: 1 where a recording is unplayable, it or a folder cannot be read, or none

@@ -12,26 +12,11 @@ import { formatDatabase } from '../../base/config/database-url.ts'
 import { findNearNames } from '../../base/config/near-names.ts'
 import { AppError } from '../../base/errors.ts'
 import { requireCatalog } from '../data-folder.ts'
+import type { HideChange, HideOlderOptions } from '../cli.ts'
 import type { Io } from '../io.ts'
 import { CATALOG_FILE } from '../library.ts'
 import { countOf } from '../../../shared/count-of.ts'
 import { printable } from '../../../shared/printable.ts'
-
-/** A name to hide or to show again. */
-export interface HideChange {
-  name: HiddenName
-  /** For the log; empty if none was given. */
-  reason: string
-}
-
-export interface HideOlderOptions extends Pick<HideChange, 'reason'> {
-  /** Number of days whose sessions stay, before today (UTC). */
-  days: number
-  /** Restricts the command to sessions of this streamer. */
-  streamer: string | undefined
-  /** Only prints what it would hide. */
-  isDryRun: boolean
-}
 
 export type UndoOptions = Pick<HideChange, 'reason'>
 

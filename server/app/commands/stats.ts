@@ -5,14 +5,9 @@ import type { ActivityStats, Reach, StatsSpan } from '../../site/analytics/activ
 import type { Config } from '../../base/config/load-config.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
 import { requireCatalog } from '../data-folder.ts'
+import type { StatsOptions } from '../cli.ts'
 import type { Io } from '../io.ts'
 import { printable } from '../../../shared/printable.ts'
-
-/** Amount and format of the output. */
-export interface StatsOptions {
-  days: number
-  format: 'tables' | 'json'
-}
 
 /** Rows per table; JSON contains all. */
 const MAX_ROWS = 20

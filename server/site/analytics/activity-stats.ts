@@ -94,12 +94,6 @@ export interface StatsQuery<Row> {
 
 const amount = z.number().min(0)
 const reach = { views: amount, plays: amount }
-const sessionRow = z.object({
-  streamer: z.string(),
-  date: z.string(),
-  sessionId: z.string(),
-  ...reach,
-})
 
 /** The queries of the statistics, in the SQL that SQLite and PostgreSQL share. */
 export function statsQueries(table: string) {
@@ -109,15 +103,16 @@ export function statsQueries(table: string) {
   const spanned = `FROM ${table} WHERE day BETWEEN $1 AND $2`
   const reached = `${spanned} AND name IN ('page_view', 'begin_video')`
   const most = 'ORDER BY plays DESC, views DESC'
+  const sessions = {
+    text: `
+      SELECT streamer, date, session_id AS "sessionId", ${columns} ${reached}
+        AND session_id <> ''
+      GROUP BY streamer, date, session_id ${most}, streamer, date, session_id`,
+    row: z.object({ streamer: z.string(), date: z.string(), sessionId: z.string(), ...reach }),
+  }
   return {
-    topSessions: {
-      text: `
-        SELECT streamer, date, session_id AS "sessionId", ${columns} ${reached}
-          AND session_id <> ''
-        GROUP BY streamer, date, session_id ${most}, streamer, date, session_id
-        LIMIT ${TOP_SESSIONS}`,
-      row: sessionRow,
-    },
+    sessions,
+    topSessions: { ...sessions, text: `${sessions.text} LIMIT ${TOP_SESSIONS}` },
     days: {
       text: `SELECT day, ${columns} ${reached} GROUP BY day ORDER BY day DESC`,
       row: z.object({ day: z.string(), ...reach }),
@@ -127,13 +122,6 @@ export function statsQueries(table: string) {
         SELECT streamer, ${columns} ${reached} AND streamer <> ''
         GROUP BY streamer ${most}, streamer`,
       row: z.object({ streamer: z.string(), ...reach }),
-    },
-    sessions: {
-      text: `
-        SELECT streamer, date, session_id AS "sessionId", ${columns} ${reached}
-          AND session_id <> ''
-        GROUP BY streamer, date, session_id ${most}, streamer, date, session_id`,
-      row: sessionRow,
     },
     ads: {
       text: `

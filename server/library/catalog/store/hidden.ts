@@ -1,13 +1,11 @@
 // Names that an operator has hidden: a streamer or one session. They outlive the recordings.
-import type { SessionReference } from '../../../../shared/paths.ts'
+import type { NameToHide } from '../../../../shared/name-to-hide.ts'
 import type { Database } from './database.ts'
 import { createSessionListing } from './session-listing.ts'
 import type { SessionKey } from './session-listing.ts'
 
 /** A hidden name: a whole streamer, or one session. */
-export type HiddenName =
-  | { kind: 'streamer'; streamer: string }
-  | ({ kind: 'session' } & SessionReference)
+export type HiddenName = NameToHide
 
 /**
  * Hides and unhides names. Every process that reads the catalog sees changes at once; no file is
