@@ -3,7 +3,7 @@ import { MAX_READ_CHAPTERS, orderChapters } from './chapters.ts'
 import type { Chapter, RawChapter } from './chapters.ts'
 import { cleanDescription, cleanTitle } from './clean-text.ts'
 import { JsonFieldsParser } from './json-fields.ts'
-import { plausibleStart } from './sidecar-parser.ts'
+import { plausibleStart } from '../catalog/names/start-time.ts'
 import type { SidecarText, SidecarParser } from './sidecar-parser.ts'
 
 /** What an `.info.json` contains of a session. */

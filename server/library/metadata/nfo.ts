@@ -1,7 +1,7 @@
 // `.nfo` files of Kodi, Jellyfin and others: XML with the fields as children of the root.
 import { SaxesParser } from 'saxes'
 import { cleanDescription, cleanTitle, MAX_DESCRIPTION_LENGTH } from './clean-text.ts'
-import { plausibleStart } from './sidecar-parser.ts'
+import { plausibleStart } from '../catalog/names/start-time.ts'
 import type { SidecarText, SidecarParser } from './sidecar-parser.ts'
 
 /** Nested elements, and attributes of one element: the parser has them in memory. */

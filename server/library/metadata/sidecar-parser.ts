@@ -16,12 +16,3 @@ export interface SidecarText extends SessionText {
   /** Start in milliseconds since 1970. */
   startMs?: number
 }
-
-/** Numbers outside this range are not the start of a recording. */
-const EARLIEST_MS = Date.UTC(1990, 0, 1)
-const LATEST_MS = Date.UTC(2200, 0, 1)
-
-/** A plausible start in whole milliseconds since 1970. */
-export function plausibleStart(timeMs: number): number | undefined {
-  return timeMs >= EARLIEST_MS && timeMs < LATEST_MS ? Math.round(timeMs) : undefined
-}

@@ -110,7 +110,7 @@ function isBelow(value: number | undefined, limit: number): boolean {
   return value !== undefined && value < limit
 }
 
-function isDigit(text: string, position: number): boolean {
+export function isDigit(text: string, position: number): boolean {
   const code = text.charCodeAt(position)
   return code >= 48 && code <= 57
 }

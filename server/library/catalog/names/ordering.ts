@@ -1,6 +1,7 @@
 // Sort orders of the lists: streamers by name, sessions newest first. Stable, total and
 // locale-independent.
 import type { StreamerItem } from '../../../../shared/contract.ts'
+import { isDigit } from './date-name.ts'
 
 /** Streamers by name: case-insensitive, then by code unit. */
 export function sortStreamers(streamers: readonly StreamerItem[]): StreamerItem[] {
@@ -88,9 +89,4 @@ function endOfDigits(text: string, start: number): number {
   let end = start
   while (isDigit(text, end)) end += 1
   return end
-}
-
-function isDigit(text: string, position: number): boolean {
-  const code = text.charCodeAt(position)
-  return code >= 48 && code <= 57
 }

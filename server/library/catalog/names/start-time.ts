@@ -1,5 +1,5 @@
 // Finds the start time of a recording in its names.
-import { dateEnds } from './date-name.ts'
+import { dateEnds, isDigit } from './date-name.ts'
 
 /** Names of a recording that may contain its start time, as written. */
 export interface NamesOfRecording {
@@ -9,7 +9,7 @@ export interface NamesOfRecording {
   fileName: string
 }
 
-/** Numbers outside this range only look like a time. */
+/** Numbers outside this range are not the start of a recording. */
 const EARLIEST_MS = Date.UTC(1990, 0, 1)
 const LATEST_MS = Date.UTC(2200, 0, 1)
 const MILLISECOND_DIGITS = 13
@@ -43,10 +43,10 @@ export function unixTimeMs(name: string): number | undefined {
   const digits = name.slice(start)
   const before = name.charAt(start - 1)
   if (digits.length === MILLISECOND_DIGITS && ['', '.', '_', '-'].includes(before)) {
-    return plausible(Number(digits))
+    return plausibleStart(Number(digits))
   }
   return digits.length === SECOND_DIGITS && before === '.'
-    ? plausible(Number(digits) * 1000)
+    ? plausibleStart(Number(digits) * 1000)
     : undefined
 }
 
@@ -80,8 +80,8 @@ function parseMoment(text: string): number | undefined {
     part(12, 14),
     Number(digits.slice(14, 17).padEnd(3, '0')),
   ] as const
-  if (offsetMs === undefined) return plausible(new Date(...fields).getTime())
-  return plausible(Date.UTC(...fields) - offsetMs)
+  if (offsetMs === undefined) return plausibleStart(new Date(...fields).getTime())
+  return plausibleStart(Date.UTC(...fields) - offsetMs)
 }
 
 /** Removes a trailing `Z`, `+0100`, `+01:00` or `-05:00`. */
@@ -98,11 +98,7 @@ function digitsOf(text: string): string {
   return text.replaceAll(/\D/g, '')
 }
 
-function plausible(timeMs: number): number | undefined {
-  return timeMs >= EARLIEST_MS && timeMs < LATEST_MS ? timeMs : undefined
-}
-
-function isDigit(text: string, position: number): boolean {
-  const code = text.charCodeAt(position)
-  return code >= 48 && code <= 57
+/** A plausible start in whole milliseconds since 1970. */
+export function plausibleStart(timeMs: number): number | undefined {
+  return timeMs >= EARLIEST_MS && timeMs < LATEST_MS ? Math.round(timeMs) : undefined
 }
