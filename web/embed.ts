@@ -7,6 +7,7 @@ import { createAnalytics } from './analytics/analytics.ts'
 import { parsePageConfig } from './api/page-config.ts'
 import { Resource } from './api/resource.ts'
 import { readBasePath } from './base-path.ts'
+import { describeMissingCodec } from './player/playback/describe-codec.ts'
 import { playSession } from './player/engine/play-session.ts'
 import type { Playback } from './player/playback/playback.ts'
 import { isRefusal } from './player/playback/playback-state.ts'
@@ -42,6 +43,8 @@ function start(stage: HTMLElement, session: SessionReference): void {
     onAudio: (audio) => offerUnmute(stage, video, audio),
   })
   playback.subscribe(() => {
+    const { codec } = playback.read()
+    if (codec !== undefined) showNote(stage, describeMissingCodec(codec))
     if (!isRefused(playback)) return
     leave()
     end()
@@ -82,6 +85,13 @@ function offerUnmute(stage: HTMLElement, video: HTMLVideoElement, audio: Autopla
     video.focus({ preventScroll: true })
   })
   stage.append(button)
+}
+
+function showNote(stage: HTMLElement, text: string): void {
+  const note = stage.querySelector(':scope > p') ?? document.createElement('p')
+  note.role = 'status'
+  note.textContent = text
+  stage.append(note)
 }
 
 function showUnavailable(stage: HTMLElement): void {

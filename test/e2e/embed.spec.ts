@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { FrameLocator, Page } from '@playwright/test'
 import { embedPagePath } from '../../shared/paths.ts'
+import { removeDecoder } from './missing-codec.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { slowFilms } from './page-clock.ts'
 import { expect, test } from './site.ts'
@@ -51,6 +52,13 @@ test('plays from its start, and nothing but the player is in the frame', async (
   await expect(frame.locator('[data-ad-block], header, footer, nav')).toHaveCount(0)
   await expect(frame.locator('video')).toHaveAttribute('controls', '')
   expect(consoleErrors.list()).toEqual([])
+})
+
+test('names the codec that the browser lacks', async ({ page, siteUrl }) => {
+  await removeDecoder(page)
+  const frame = await frameAt(page, siteUrl + path)
+  await expect(frame.getByRole('status')).toContainText('cannot play H.264 (avc1.')
+  expect(await isPausedIn(frame)).toBe(true)
 })
 
 test('starts at the linked moment, and pauses at its end', async ({ page, siteUrl }) => {

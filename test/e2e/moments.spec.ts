@@ -4,6 +4,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { Locator, Page } from '@playwright/test'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { layoutShift, recordLayoutShifts } from './layout-shift.ts'
+import { removeDecoder } from './missing-codec.ts'
 import { expect, test } from './site.ts'
 
 const streamer = encodeURIComponent(fixtureStreamer)
@@ -165,6 +166,20 @@ test.describe('without video', () => {
     await expectLine(page)
     expect((await boxOf(sliderOf(page))).height).toBeLessThan(40)
   })
+})
+
+test('names the codec that the browser lacks, and stays usable', async ({ page }) => {
+  await removeDecoder(page)
+  await page.goto(minute)
+  await expect(page.locator('[data-player]').getByText('cannot play H.264 (avc1.')).toBeVisible()
+  await expect.poll(() => shownFrames(page)).toBeGreaterThan(2)
+  const slider = sliderOf(page)
+  await expect(slider).toHaveAttribute('aria-valuemax', '61')
+  await slider.press('PageUp')
+  await expect(slider).toHaveAttribute('aria-valuenow', '60')
+  await expect(page.getByRole('button', { name: 'Copy link at 0:01:00' })).toBeVisible()
+  await expect(page.locator('video')).toHaveJSProperty('paused', true)
+  await expect(page.locator('[data-stall]')).toHaveCount(0)
 })
 
 async function expectLine(page: Page): Promise<void> {

@@ -22,8 +22,9 @@ export function useWatchHistory(
     const left = new AbortController()
     let savedSeconds = playback.read().positionSeconds
     const save = () => {
-      const { positionSeconds, durationSeconds, played } = playback.read()
+      const { positionSeconds, durationSeconds, played, phase } = playback.read()
       if (durationSeconds === undefined || positionSeconds === savedSeconds) return
+      if (phase === 'undecodable') return
       savedSeconds = positionSeconds
       saveWatched(session, { positionSeconds, durationSeconds })
       addWatchedSpans(session, played)

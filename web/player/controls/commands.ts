@@ -49,10 +49,12 @@ export function runCommand(command: Command, playback: Playback): boolean {
 }
 
 /** Seeks within the session; nothing before its duration is known. */
-export function seekTo({ video, read }: Playback, seconds: number): void {
+export function seekTo({ video, read, report }: Playback, seconds: number): void {
   const { durationSeconds } = read()
   if (durationSeconds === undefined) return
-  video.currentTime = Math.min(Math.max(seconds, 0), durationSeconds)
+  const target = Math.min(Math.max(seconds, 0), durationSeconds)
+  video.currentTime = target
+  report({ type: 'moved', seconds: target })
 }
 
 /** Plays what was listed last of a growing session. */

@@ -1,4 +1,5 @@
-// Over the video while playback waits for data.
+// Over the video while playback waits for data, or if the browser cannot decode it.
+import { describeMissingCodec } from '../playback/describe-codec.ts'
 import { usePlayback } from '../playback/use-playback.ts'
 import type { Playback } from '../playback/playback.ts'
 import { useDelayed } from './use-delayed.ts'
@@ -14,9 +15,11 @@ export function StallSpinner({ playback }: { playback: Playback }) {
     ({ isStalled, phase }) => isStalled && (phase === 'open' || phase === 'opening'),
   )
   const isShown = useDelayed(isWaiting, DELAY_MS)
+  const codec = usePlayback(playback, (state) => state.codec)
   return (
     // Exists before the announcement, which screen readers would miss otherwise.
     <output className={styles.stall} data-stall={isShown ? '' : undefined}>
+      {codec !== undefined && <span className={styles.note}>{describeMissingCodec(codec)}</span>}
       {isShown && (
         <>
           <span className={styles.spinner} />

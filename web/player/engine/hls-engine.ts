@@ -136,6 +136,11 @@ function reportLoads(hls: Hls, report: (event: PlaybackEvent) => void): void {
   hls.on(Events.ERROR, (_event, data) => {
     const refusal = isOfPlaylist(data) ? refusalOf(data.response?.code) : undefined
     if (refusal) report({ type: 'refused', refusal })
+    const codec = missingCodec(hls.media, data)
+    if (codec === undefined) return
+    report({ type: 'undecodable', codec, durationSeconds: hls.latestLevelDetails?.edge ?? 0 })
+    // It would wait forever. During this event, the browser would load the revoked URL.
+    setTimeout(() => hls.destroy())
   })
 }
 
@@ -154,6 +159,14 @@ function createGapMarker(): (fragment: Fragment | undefined) => void {
     }
     suspects.add(fragment.sn)
   }
+}
+
+/** The codec that the browser does not support, if this is the failure. */
+function missingCodec(video: HTMLMediaElement | null, data: ErrorData): string | undefined {
+  if (data.details !== ErrorDetails.BUFFER_ADD_CODEC_ERROR) return undefined
+  const [container, codecs = ''] = (data.mimeType ?? '').split(';codecs=')
+  const isMissing = (codec: string) => !video?.canPlayType(`${container};codecs="${codec}"`)
+  return codecs.split(',').find(isMissing)
 }
 
 /**

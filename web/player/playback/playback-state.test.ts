@@ -28,6 +28,11 @@ function after(...events: PlaybackEvent[]): PlaybackState {
 const loaded: PlaybackEvent = { type: 'loaded' }
 const gaveUp: PlaybackEvent = { type: 'gave up' }
 const gone: PlaybackEvent = { type: 'refused', refusal: 'gone' }
+const undecodable: PlaybackEvent = {
+  type: 'undecodable',
+  codec: 'hvc1.1.6.L93.B0',
+  durationSeconds: 60,
+}
 const ready = media({ hasMetadata: true, durationSeconds: 60 })
 const atEnd = media({ hasMetadata: true, durationSeconds: 60, positionSeconds: 60, hasEnded: true })
 
@@ -45,6 +50,8 @@ test.each<[string, PlaybackEvent[], PlaybackState['phase']]>([
   ['an emptied element after a refusal', [gone, media({})], 'gone'],
   ['a playlist after a refusal', [gone, loaded], 'gone'],
   ['a refusal during playback', [loaded, ready, gone], 'open'],
+  ['a codec that the browser lacks', [loaded, undecodable], 'undecodable'],
+  ['an emptied element after that', [loaded, undecodable, media({})], 'undecodable'],
 ])('after %s the phase is right', (_, events, phase) => {
   expect(after(...events).phase).toBe(phase)
 })
@@ -118,4 +125,11 @@ test('has the same list of spans while only the position changes', () => {
     media({ hasMetadata: true, positionSeconds, buffered: [{ startSeconds: 0, endSeconds: 9 }] })
   const state = after(at(1))
   expect(reducePlayback(state, at(2)).buffered).toBe(state.buffered)
+})
+
+test('without a decoder, the duration is known and the position can be moved', () => {
+  const waiting = media({ isPaused: false, isStalled: true })
+  const state = after(loaded, waiting, undecodable, { type: 'moved', seconds: 20 })
+  expect(state).toMatchObject({ durationSeconds: 60, positionSeconds: 20, isStalled: false })
+  expect(after(loaded, ready, { type: 'moved', seconds: 20 }).positionSeconds).toBe(0)
 })

@@ -6,9 +6,10 @@ export type Refusal = 'missing' | 'gone' | 'unplayable'
 
 /**
  * `opening`: no playlist yet. `open`: it can be played. `failed`: the engine stopped trying; what
- * is buffered still plays. A refused session never plays.
+ * is buffered still plays. `undecodable`: the browser has no decoder for it. A session that was
+ * refused never plays.
  */
-export type PlaybackPhase = 'opening' | 'open' | 'ended' | 'failed' | Refusal
+export type PlaybackPhase = 'opening' | 'open' | 'ended' | 'failed' | 'undecodable' | Refusal
 
 /** An interval of the session, in seconds. */
 export interface TimeSpan {
@@ -31,6 +32,8 @@ export interface PlaybackState {
   liveEdgeSeconds: number | undefined
   /** 1 is normal speed. */
   rate: number
+  /** RFC 6381; of an `undecodable` session. */
+  codec?: string
 }
 
 /** The video element's own facts, all read at once. */
@@ -55,6 +58,9 @@ export type PlaybackEvent =
   | { type: 'loaded' }
   | { type: 'refused'; refusal: Refusal }
   | { type: 'gave up' }
+  | { type: 'undecodable'; codec: string; durationSeconds: number }
+  /** Where the visitor seeks to in an `undecodable` session. */
+  | { type: 'moved'; seconds: number }
   /** `edgeSeconds` is undefined for a finished session. */
   | { type: 'listed'; edgeSeconds: number | undefined }
 
@@ -88,6 +94,9 @@ export function isRefusal(phase: PlaybackPhase): phase is Refusal {
 export function reducePlayback(state: PlaybackState, event: PlaybackEvent): PlaybackState {
   // The element is emptied after a refusal, which is no news.
   if (isRefusal(state.phase)) return state
+  if (state.phase === 'undecodable') {
+    return event.type === 'moved' ? { ...state, positionSeconds: event.seconds } : state
+  }
   switch (event.type) {
     case 'media':
       return withSnapshot(state, event.snapshot)
@@ -100,6 +109,13 @@ export function reducePlayback(state: PlaybackState, event: PlaybackEvent): Play
       return state.durationSeconds === undefined ? { ...state, phase: event.refusal } : state
     case 'gave up':
       return state.phase === 'failed' ? state : { ...state, phase: 'failed' }
+    case 'undecodable': {
+      const { codec, durationSeconds } = event
+      const idle = { isPaused: true, isStalled: false }
+      return { ...state, ...idle, phase: 'undecodable', codec, durationSeconds }
+    }
+    case 'moved':
+      return state
     case 'listed':
       return withLiveEdge(state, event.edgeSeconds)
   }

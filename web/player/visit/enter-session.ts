@@ -40,6 +40,8 @@ export function enterSession(options: EntryOptions): () => void {
   signal.addEventListener('abort', closePreroll)
   if (range.endSeconds !== undefined) pauseOnce(playback, range.endSeconds, signal)
   signal.addEventListener('abort', autoplay.dispose)
+  // An ad before a video that does not play would be in vain.
+  playback.subscribe(() => playback.read().phase === 'undecodable' && left.abort())
   return () => left.abort()
 }
 
