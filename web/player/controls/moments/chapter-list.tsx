@@ -1,4 +1,5 @@
 // The chapters of a session as a list of buttons.
+import { useEffect, useRef } from 'react'
 import type { Playback } from '../../playback/playback.ts'
 import { usePlayback } from '../../playback/use-playback.ts'
 import { chapterAt } from './chapters.ts'
@@ -14,8 +15,16 @@ interface ChapterListProps {
 
 export function ChapterList({ playback, chapters }: ChapterListProps) {
   const current = usePlayback(playback, (state) => chapterAt(chapters, state.positionSeconds))
+  const listRef = useRef<HTMLOListElement>(null)
+  // The list scrolls, not the page, and not under the visitor's pointer.
+  useEffect(() => {
+    const list = listRef.current
+    const item = list?.querySelector('[aria-current="true"]')?.parentElement
+    if (!list || !item || list.matches(':hover')) return
+    list.scrollLeft = item.offsetLeft - (list.clientWidth - item.offsetWidth) / 2
+  }, [current])
   return (
-    <ol className={styles.list} aria-label="Chapters">
+    <ol ref={listRef} className={styles.list} aria-label="Chapters">
       {chapters.map((chapter) => (
         <li key={`${chapter.startSeconds} ${chapter.title}`}>
           <button

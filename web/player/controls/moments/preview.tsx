@@ -13,8 +13,6 @@ import { useSheet } from './storyboard/use-sheet.ts'
 interface PreviewProps {
   seconds: number
   durationSeconds: number
-  /** By how far the timeline is scrolled, in CSS pixels. */
-  scrolledPixels: number
   chapters: readonly Chapter[]
   /** ISO 8601; undefined if it is unknown. */
   startTime: string | undefined
@@ -27,13 +25,13 @@ const MAX_WIDTH = 192
 const MAX_HEIGHT = 128
 
 export function Preview(props: PreviewProps) {
-  const { seconds, durationSeconds, scrolledPixels, chapters, startTime, frames, loader } = props
+  const { seconds, durationSeconds, chapters, startTime, frames, loader } = props
   const wanted = frameAt(frames, seconds)
   const frame = useSheet(loader, wanted, 'now')
   const chapter = chapterAt(chapters, seconds)
   const clock = startTime && timeOfDay(startTime, seconds)
   const share = durationSeconds > 0 ? Math.min(seconds / durationSeconds, 1) : 0
-  const x = `calc(${share.toFixed(5)} * var(--track-size) - ${scrolledPixels}px)`
+  const x = `${(share * 100).toFixed(3)}cqi`
   const position: CSSProperties & Record<'--x', string> = { '--x': x }
   return (
     // The slider announces the position.

@@ -9,7 +9,6 @@ import { chapterAt } from './chapters.ts'
 import type { Chapter } from './chapters.ts'
 import { positionAfterKey, positionAtPoint } from './timeline.ts'
 import styles from './timeline.module.css'
-import { useScrollToPosition } from './use-scroll-to-position.ts'
 
 interface TimelineSliderProps {
   playback: Playback
@@ -23,8 +22,6 @@ interface TimelineSliderProps {
 export interface PreviewedMoment {
   seconds: number
   durationSeconds: number
-  /** By how far the timeline is scrolled, in CSS pixels. */
-  scrolledPixels: number
 }
 
 export function TimelineSlider(props: TimelineSliderProps) {
@@ -32,12 +29,9 @@ export function TimelineSlider(props: TimelineSliderProps) {
   const positionSeconds = usePlayback(playback, (state) => Math.floor(state.positionSeconds))
   const durationSeconds = usePlayback(playback, (state) => state.durationSeconds) ?? 0
   const trackRef = useRef<HTMLDivElement>(null)
-  const scrollerRef = useRef<HTMLDivElement>(null)
   /** Under the pointer; undefined if it is elsewhere. */
   const [pointedSeconds, setPointedSeconds] = useState<number>()
   const [isFocused, setIsFocused] = useState(false)
-  const [scrolledPixels, setScrolledPixels] = useState(0)
-  useScrollToPosition(scrollerRef, playback)
 
   function point(event: PointerEvent): number {
     const box = trackRef.current?.getBoundingClientRect() ?? { left: 0, width: 0 }
@@ -75,37 +69,31 @@ export function TimelineSlider(props: TimelineSliderProps) {
   return (
     <div className={styles.timeline} data-look={look}>
       <div
-        ref={scrollerRef}
-        className={styles.scroller}
-        onScroll={({ currentTarget }) => setScrolledPixels(currentTarget.scrollLeft)}
+        className={styles.slider}
+        // An input of type range has no room for frames, spans and marks.
+        // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role
+        role="slider"
+        tabIndex={0}
+        aria-label="Position"
+        aria-valuemin={0}
+        aria-valuemax={Math.ceil(durationSeconds)}
+        aria-valuenow={positionSeconds}
+        aria-valuetext={chapter ? `${moment}, ${chapter.title}` : moment}
+        onKeyDown={handleKey}
+        onFocus={({ currentTarget }) => setIsFocused(currentTarget.matches(':focus-visible'))}
+        onBlur={() => setIsFocused(false)}
+        onPointerDown={startDrag}
+        onPointerMove={point}
+        onPointerUp={endDrag}
+        onPointerCancel={() => setPointedSeconds(undefined)}
+        onPointerLeave={() => setPointedSeconds(undefined)}
       >
-        <div
-          className={styles.slider}
-          // An input of type range has no room for frames, spans and marks.
-          // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role
-          role="slider"
-          tabIndex={0}
-          aria-label="Position"
-          aria-valuemin={0}
-          aria-valuemax={Math.ceil(durationSeconds)}
-          aria-valuenow={positionSeconds}
-          aria-valuetext={chapter ? `${moment}, ${chapter.title}` : moment}
-          onKeyDown={handleKey}
-          onFocus={({ currentTarget }) => setIsFocused(currentTarget.matches(':focus-visible'))}
-          onBlur={() => setIsFocused(false)}
-          onPointerDown={startDrag}
-          onPointerMove={point}
-          onPointerUp={endDrag}
-          onPointerCancel={() => setPointedSeconds(undefined)}
-          onPointerLeave={() => setPointedSeconds(undefined)}
-        >
-          <div ref={trackRef} className={styles.track}>
-            {children}
-          </div>
+        <div ref={trackRef} className={styles.track}>
+          {children}
         </div>
       </div>
       {previewedSeconds !== undefined &&
-        renderPreview({ seconds: previewedSeconds, durationSeconds, scrolledPixels })}
+        renderPreview({ seconds: previewedSeconds, durationSeconds })}
     </div>
   )
 }
