@@ -1,6 +1,7 @@
 // The layout of the pages: alignment, long names, right-to-left names, narrow windows.
 import type { Locator, Page } from '@playwright/test'
 import { fixtureDate, fixtureStreamer } from './library.ts'
+import { layoutShift, recordLayoutShifts } from './layout-shift.ts'
 import { expect, test } from './site.ts'
 
 const sessionsPath = `/s/${encodeURIComponent(fixtureStreamer)}`
@@ -54,6 +55,30 @@ test('has thumbnails of one shape for recordings of all shapes', async ({ page }
   )
   expect(new Set(shapes)).toEqual(new Set(['1.78']))
 })
+
+for (const [width, height] of [
+  [390, 844],
+  [1440, 900],
+] as const) {
+  test(`has a stage of the shape of the video: ${width} px`, async ({ page }) => {
+    await page.addInitScript(recordLayoutShifts)
+    await page.setViewportSize({ width, height })
+    for (const [sessionId, ratio] of [
+      ['mp4-h264-aac-moov-first', 16 / 9],
+      ['mp4-av1-10bit-aac-portrait', 9 / 16],
+    ] as const) {
+      await page.goto(`/p/${sessionPath}/${sessionId}`)
+      await expect(page.getByRole('heading', { name: 'Recommended' })).toBeVisible()
+      const stage = await boxOf(page.locator('video'))
+      expect(stage.width / stage.height).toBeCloseTo(ratio, 1)
+      expect(stage.height).toBeLessThanOrEqual(height * 0.7 + 1)
+      expect(await layoutShift(page)).toBe(0)
+    }
+    await page.goto(`/p/${sessionPath}/ts-ac3-51-audio-only`)
+    await expect(page.getByRole('slider')).toBeVisible()
+    expect((await boxOf(page.locator('video'))).height).toBeLessThanOrEqual(320)
+  })
+}
 
 function isHigh(image: Element): boolean {
   return image instanceof HTMLImageElement && image.naturalHeight > image.naturalWidth

@@ -4,6 +4,7 @@ import { useBeginVideo } from '../analytics/use-analytics.ts'
 import type { PageApi } from '../api/page-api.ts'
 import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
+import { useTimeout } from '../ui/use-timeout.ts'
 import { BackButton } from '../ui/back-button.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { lazyPart } from './lazy-part.ts'
@@ -21,6 +22,9 @@ interface PlayerPageProps {
   preloader: SessionPreloader
   session: SessionReference
 }
+
+/** What is below the video moves until the controls are there, so it is shown after them. */
+const SETTLE_TIMEOUT_MS = 2000
 
 const SessionControls = lazyPart(async () => {
   const module = await import('./session-controls.tsx')
@@ -44,6 +48,11 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
   const isUnavailable = usePlayback(playback, ({ phase }) => isRefusal(phase))
   const [startedSource, setStartedSource] = useState<string>()
   const onFirstFrame = useCallback(() => setStartedSource(source), [source])
+  const isStarted = startedSource === source
+  const [settledSource, setSettledSource] = useState<string>()
+  const onSettled = useCallback(() => setSettledSource(source), [source])
+  // The controls may not load.
+  const hasWaited = useTimeout(isStarted, SETTLE_TIMEOUT_MS)
   const playerRef = useRef<HTMLDivElement>(null)
   const [isTheatre, toggleTheatre] = useTheatre(playerRef)
   const title = `${streamer} - ${date} - ${sessionId}`
@@ -69,6 +78,7 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
             preloader={preloader}
             source={source}
             poster={api.thumbnailUrl(session)}
+            audioPoster={api.streamerThumbnailUrl(streamer)}
             label={title}
             onOpened={onOpened}
             onFirstFrame={onFirstFrame}
@@ -84,6 +94,7 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
                 title={title}
                 isTheatre={isTheatre}
                 onTheatre={toggleTheatre}
+                onSettled={onSettled}
               />
             )}
           </div>
@@ -93,7 +104,8 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
         key={playerPagePath(session)}
         api={api}
         session={session}
-        isDue={startedSource === source || isUnavailable}
+        isDue={isStarted || isUnavailable}
+        isShown={settledSource === source || isUnavailable || (isStarted && hasWaited)}
       />
     </>
   )

@@ -35,6 +35,8 @@ interface SessionControlsProps {
   title: string
   isTheatre: boolean
   onTheatre(this: void): void
+  /** Called once the height of the controls is final. */
+  onSettled(this: void): void
 }
 
 /** Until they are loaded, and if they cannot be. */
@@ -44,13 +46,17 @@ const NO_DETAILS: Pick<SessionResponse, 'title' | 'chapters' | 'startTime' | 'tr
 }
 
 export function SessionControls(props: SessionControlsProps) {
-  const { api, session, playback, title, isTheatre, onTheatre } = props
+  const { api, session, playback, title, isTheatre, onTheatre, onSettled } = props
   const navigate = useNavigate()
   const list = useResource(api.sessions(session.streamer))
   const details = useResource(api.session(session))
   const known = details.status === 'loaded' ? details.value : NO_DETAILS
   const { title: ownTitle, chapters, startTime, tracks } = known
   const storyboard = useStoryboard({ details, base: api.playlistUrl(session), playback })
+  const isSettled = storyboard.room !== undefined
+  useEffect(() => {
+    if (isSettled) onSettled()
+  }, [isSettled, onSettled])
   const neighbours = findNeighbours(list.status === 'loaded' ? list.value : [], session)
   const { previous, next } = neighbours
   const { watched, keepWatched } = useWatchedSpans(playback, session)
@@ -88,20 +94,13 @@ export function SessionControls(props: SessionControlsProps) {
     return slowDownAtEdge(playback)
   }, [playback])
 
-  const previousPath = previous && playerPagePath(previous)
-  const nextPath = next && playerPagePath(next)
-  const artworkUrl = api.thumbnailUrl(session)
-  const { streamer } = session
-  useEffect(() => {
-    const open = (path: string | undefined) => path && (() => void navigate(path))
-    return openMediaSession(playback, {
-      title: ownTitle ?? title,
-      artist: streamer,
-      artworkUrl,
-      onPrevious: open(previousPath) || undefined,
-      onNext: open(nextPath) || undefined,
-    })
-  }, [playback, navigate, title, ownTitle, streamer, artworkUrl, previousPath, nextPath])
+  useMediaSession(playback, {
+    title: ownTitle ?? title,
+    artist: session.streamer,
+    artworkUrl: api.thumbnailUrl(session),
+    previousPath: previous && playerPagePath(previous),
+    nextPath: next && playerPagePath(next),
+  })
 
   const stage = playback.video.parentElement
   return (
@@ -147,4 +146,28 @@ export function SessionControls(props: SessionControlsProps) {
         )}
     </>
   )
+}
+
+interface MediaSessionNames {
+  title: string
+  artist: string
+  artworkUrl: string
+  previousPath: string | undefined
+  nextPath: string | undefined
+}
+
+/** Registers the session with the system's media controls. */
+function useMediaSession(playback: Playback, names: MediaSessionNames): void {
+  const navigate = useNavigate()
+  const { title, artist, artworkUrl, previousPath, nextPath } = names
+  useEffect(() => {
+    const open = (path: string | undefined) => path && (() => void navigate(path))
+    return openMediaSession(playback, {
+      title,
+      artist,
+      artworkUrl,
+      onPrevious: open(previousPath) || undefined,
+      onNext: open(nextPath) || undefined,
+    })
+  }, [playback, navigate, title, artist, artworkUrl, previousPath, nextPath])
 }

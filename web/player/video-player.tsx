@@ -9,6 +9,7 @@ import { parseLinkedRange } from './visit/linked-range.ts'
 import { playSession } from './engine/play-session.ts'
 import type { Playback } from './playback/playback.ts'
 import type { SessionPreloader } from './visit/session-preloader.ts'
+import { shapeStage } from './shape-stage.ts'
 import { createVideoElement } from './video-element.ts'
 import styles from './video-player.module.css'
 
@@ -21,6 +22,8 @@ interface VideoPlayerProps {
   source: string
   /** URL of the image shown until the first frame. */
   poster: string
+  /** The same for a session without video. */
+  audioPoster: string
   label: string
   /** Called once per source, with its state. */
   onOpened(this: void, playback: Playback): void
@@ -31,7 +34,8 @@ interface VideoPlayerProps {
 }
 
 export function VideoPlayer(props: VideoPlayerProps) {
-  const { config, preloader, source, poster, label, onOpened, onFirstFrame, onPlaying } = props
+  const { config, preloader, source, poster, audioPoster, label } = props
+  const { onOpened, onFirstFrame, onPlaying } = props
   const stageRef = useRef<HTMLDivElement>(null)
   const videoRef = useRef<HTMLVideoElement>(null)
   const [audio, setAudio] = useState<AutoplayAudio>('audible')
@@ -65,6 +69,11 @@ export function VideoPlayer(props: VideoPlayerProps) {
     if (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) video.poster = poster
     video.setAttribute('aria-label', label)
   }, [poster, label])
+
+  useLayoutEffect(() => {
+    const [stage, video] = [stageRef.current, videoRef.current]
+    return stage && video ? shapeStage(stage, video, { label, audioPoster }) : undefined
+  }, [label, audioPoster])
 
   // This must run after the effect that inserts the element and starts the session.
   useLayoutEffect(() => {

@@ -18,9 +18,11 @@ interface RecommendedProps {
   session: SessionReference
   /** Whether loading may start: the video has priority. */
   isDue: boolean
+  /** Whether what is above has its final height. */
+  isShown: boolean
 }
 
-export function Recommended({ api, session, isDue }: RecommendedProps) {
+export function Recommended({ api, session, isDue, isShown }: RecommendedProps) {
   const [list, setList] = useState<LoadState<RecommendedSession[]>>({ status: 'loading' })
   useAdsAfterList(list)
   // The object is new in each render.
@@ -51,7 +53,10 @@ export function Recommended({ api, session, isDue }: RecommendedProps) {
   const entries = useCardsWithAds('recommended', cards)
 
   return (
-    <section className={styles.recommended} aria-label="Recommended">
+    <section
+      className={isShown ? styles.recommended : `${styles.recommended} ${styles.pending}`}
+      aria-label="Recommended"
+    >
       <h2 className={styles.heading}>Recommended</h2>
       {list.status === 'loading' ? (
         <ListStatus isLoading />
