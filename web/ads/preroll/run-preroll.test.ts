@@ -114,6 +114,11 @@ test('shows the ad muted, autoplaying and inline, with the URL of the media file
   expect(play).toHaveBeenCalledOnce()
 })
 
+test('shows the image of the session until the ad has a frame', () => {
+  covered.poster = 'https://site.example/api/thumbnail/a/2026-01-31/1'
+  expect(open().video.poster).toBe(covered.poster)
+})
+
 test('has a button × with the name Close ad, a label, and a safe link', () => {
   const { root, close, link } = open()
   expect(close.textContent).toBe('×')

@@ -66,6 +66,8 @@ export function runPreroll(
       listenToVisitor(parts)
       trackVideo(parts, ad)
       stage.append(root)
+      // Until the first frame of the ad, as before.
+      video.poster = covered.poster
       video.src = ad.mediaUrl
       play(video, () => fail(400))
       listenToFailures(parts, ad, signal)
