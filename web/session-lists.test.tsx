@@ -47,6 +47,24 @@ test('shows weekday, title, game, duration and state beside date and id', async 
   expect(within(second).getByText('Live')).toBeDefined()
 })
 
+test('introduces the streamer, as text', async () => {
+  const details = {
+    displayName: 'Alice <b>Lane</b>',
+    description: 'Speedruns.',
+    avatarUrl: '/api/thumbnail-streamer/Alice',
+    links: [{ label: 'Website', url: 'https://alice.example/' }],
+    sessions: [],
+  }
+  await openPage('/s/Alice', { sessions: { Alice: few }, details: { Alice: details } })
+  const profile = await screen.findByRole('region', { name: 'About the streamer' })
+  expect(within(profile).getByText('Alice <b>Lane</b>')).toBeDefined()
+  expect(within(profile).getByText('Speedruns.')).toBeDefined()
+  expect(profile.querySelector('img')?.src).toMatch(/\/api\/thumbnail-streamer\/Alice$/)
+  const link = within(profile).getByRole('link', { name: 'Website' })
+  expect(link).toHaveProperty('href', 'https://alice.example/')
+  expect(link).toHaveProperty('rel', 'noopener nofollow ugc')
+})
+
 test('shows the watched part of a session that can be continued', async () => {
   const watched = (sessionId: string, positionSeconds: number) => {
     const session = { streamer: 'Alice', date: '2026-02-01', sessionId }

@@ -45,6 +45,28 @@ test('plays, pauses, seeks and mutes by keys, wherever the focus is', async ({ p
   expect(await page.evaluate(() => scrollY)).toBe(0)
 })
 
+test('tells the story of the session, with time codes that seek', async ({ page }) => {
+  const title = 'Boss <b>fight</b>'
+  const description = `0:06 Start\n${'A long text. '.repeat(60)}\n0:30 End, 9:59 never`
+  await page.route('**/api/session/**', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), title, description } })
+  })
+  const video = await open(page)
+  const story = page.getByRole('region', { name: 'About this session' })
+  await expect(story.getByRole('heading', { level: 2, name: title })).toBeVisible()
+  await expect(page).toHaveTitle(new RegExp(`^${title} · ${fixtureStreamer} - `))
+  await expect(story).toContainText('Saturday, January 31, 2026')
+  await story.getByRole('button', { name: 'Show more' }).click()
+  await expect(story.getByRole('button', { name: 'Show less' })).toBeVisible()
+  await expect(story.getByRole('button', { name: /^\d/ })).toHaveText(['0:06', '0:30'])
+  await page.keyboard.press('k')
+  await story.getByRole('button', { name: '0:30' }).click()
+  await expect.poll(() => position(video)).toBeGreaterThan(29.9)
+  await story.getByRole('link', { name: fixtureStreamer }).click()
+  await expect(page).toHaveURL(/\/s\/Fixture%20Player$/)
+})
+
 test('toggles once by Space and seeks five seconds where the video has the focus', async ({
   page,
 }) => {

@@ -25,6 +25,7 @@ import { ShortcutsDialog } from './controls/shortcuts/shortcuts-dialog.tsx'
 import type { Command } from './controls/shortcuts/shortcuts.ts'
 import { useShortcuts } from './controls/shortcuts/use-shortcuts.ts'
 import { TrackMenus } from './controls/tracks/track-menus.tsx'
+import { SessionStory } from './story/session-story.tsx'
 import { useVolumeMemory, useWatchedSpans, useWatchHistory } from './use-session-memory.ts'
 
 interface SessionControlsProps {
@@ -40,7 +41,7 @@ interface SessionControlsProps {
 }
 
 /** Until they are loaded, and if they cannot be. */
-const NO_DETAILS: Pick<SessionResponse, 'title' | 'chapters' | 'startTime' | 'tracks'> = {
+const NO_DETAILS: Omit<SessionResponse, 'growing'> = {
   chapters: [],
   tracks: { audio: [], subtitles: [] },
 }
@@ -53,10 +54,6 @@ export function SessionControls(props: SessionControlsProps) {
   const known = details.status === 'loaded' ? details.value : NO_DETAILS
   const { title: ownTitle, chapters, startTime, tracks } = known
   const storyboard = useStoryboard({ details, base: api.playlistUrl(session), playback })
-  const isSettled = storyboard.room !== undefined
-  useEffect(() => {
-    if (isSettled) onSettled()
-  }, [isSettled, onSettled])
   const neighbours = findNeighbours(list.status === 'loaded' ? list.value : [], session)
   const { previous, next } = neighbours
   const { watched, keepWatched } = useWatchedSpans(playback, session)
@@ -130,6 +127,11 @@ export function SessionControls(props: SessionControlsProps) {
           >
             <ContinueButton playback={playback} session={session} />
           </ControlRow>
+          <SessionStory
+            {...{ api, playback, session, onSettled }}
+            heading={title}
+            details={known}
+          />
         </>
       )}
       {stage && createPortal(<StallSpinner playback={playback} />, stage)}

@@ -18,6 +18,7 @@ import type { ListedSession } from './listed-sessions.ts'
 import { SessionCard } from './session-card.tsx'
 import { SessionFilter } from './session-filter.tsx'
 import { SessionList } from './session-list.tsx'
+import { StreamerProfile } from './streamer-profile.tsx'
 import { useListedSessions } from './use-listed-sessions.ts'
 
 interface SessionsPageProps {
@@ -43,7 +44,8 @@ export function SessionsPage(props: SessionsPageProps) {
     itemOf: ({ date, sessionId }) => ({ streamer, date, sessionId }),
   })
   useAdsAfterList(list)
-  const all = useListedSessions(list, useResource(api.details(streamer)))
+  const details = useResource(api.details(streamer))
+  const all = useListedSessions(list, details)
   const isLong = all !== undefined && all.length > FEW_SESSIONS
   const [{ seenShare }] = useState(() => visits.recall(visitKey))
   const filter = useSessionFilter(isLong ? all : NONE)
@@ -68,6 +70,9 @@ export function SessionsPage(props: SessionsPageProps) {
         }
         back={<BackButton parent="/" />}
       />
+      {all && details.status === 'loaded' && (
+        <StreamerProfile details={details.value} avatarUrl={api.streamerThumbnailUrl(streamer)} />
+      )}
       {isLong && (
         <SessionFilter {...filter} found={isNone ? '' : filter.found} onSubmit={openSoleMatch} />
       )}

@@ -1,0 +1,128 @@
+// What is below the controls: title, streamer, date and description of the session.
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import type { DetailsResponse, SessionResponse } from '../../../shared/contract.ts'
+import { sessionsPagePath } from '../../../shared/paths.ts'
+import type { SessionReference } from '../../../shared/paths.ts'
+import { sessionDay } from '../../../shared/session-day.ts'
+import type { PageApi } from '../../api/page-api.ts'
+import { useResource } from '../../api/use-resource.ts'
+import { useDocumentTitle } from '../../navigation/use-document-title.ts'
+import { Link } from '../../ui/link.tsx'
+import { play, seekTo } from '../controls/commands.ts'
+import type { Playback } from '../playback/playback.ts'
+import styles from './session-story.module.css'
+import { splitAtTimeCodes } from './time-codes.ts'
+
+interface SessionStoryProps {
+  api: PageApi
+  playback: Playback
+  session: SessionReference
+  /** The title of the page. */
+  heading: string
+  details: Omit<SessionResponse, 'growing'>
+  /** Called once its height is final. */
+  onSettled(this: void): void
+}
+
+/** Until it is loaded. */
+const NO_PROFILE: Pick<DetailsResponse, 'displayName' | 'avatarUrl'> = {}
+
+export function SessionStory(props: SessionStoryProps) {
+  const { api, playback, session, heading, details, onSettled } = props
+  const { streamer, date } = session
+  const profile = useResource(api.details(streamer))
+  const { displayName, avatarUrl } = profile.status === 'loaded' ? profile.value : NO_PROFILE
+  const { title, game, description, startTime, durationSeconds = Infinity } = details
+  useEffect(onSettled, [onSettled])
+  useDocumentTitle(title === undefined ? heading : `${title} · ${heading}`)
+  return (
+    <section className={styles.story} aria-label="About this session">
+      {title !== undefined && (
+        <h2 className={styles.title}>
+          <bdi>{title}</bdi>
+        </h2>
+      )}
+      <p className={styles.facts} data-loading={profile.status === 'loading' || undefined}>
+        {avatarUrl !== undefined && (
+          <img className={styles.avatar} src={api.streamerThumbnailUrl(streamer)} alt="" />
+        )}
+        <Link className={styles.streamer} to={sessionsPagePath(streamer)}>
+          <bdi>{displayName ?? streamer}</bdi>
+        </Link>
+        <span>{formatDay(date, startTime)}</span>
+        {game !== undefined && <bdi>{game}</bdi>}
+      </p>
+      {description !== undefined && (
+        <Description playback={playback} text={description} durationSeconds={durationSeconds} />
+      )}
+    </section>
+  )
+}
+
+/** In the visitor's time zone, if the time is known; the date itself if it is not a day. */
+function formatDay(date: string, startTime: string | undefined): string {
+  const day = sessionDay(date)
+  const known = startTime ?? day
+  if (known === undefined || Number.isNaN(Date.parse(known))) return date
+  return new Date(known).toLocaleString('en', {
+    dateStyle: 'full',
+    ...(startTime === undefined ? { timeZone: 'UTC' } : { timeStyle: 'short' }),
+  })
+}
+
+interface DescriptionProps {
+  playback: Playback
+  text: string
+  durationSeconds: number
+}
+
+/** Text with buttons that seek; a long one is collapsed. */
+function Description({ playback, text, durationSeconds }: DescriptionProps) {
+  const textRef = useRef<HTMLParagraphElement>(null)
+  const [state, setState] = useState<'short' | 'collapsed' | 'expanded'>('collapsed')
+  useLayoutEffect(() => {
+    const element = textRef.current
+    if (element && element.scrollHeight <= element.clientHeight) setState('short')
+  }, [text])
+
+  function seek(seconds: number): void {
+    seekTo(playback, seconds)
+    play(playback.video)
+    playback.video.scrollIntoView({ block: 'nearest' })
+  }
+
+  return (
+    <>
+      <p
+        ref={textRef}
+        className={styles.description}
+        data-collapsed={state === 'collapsed' || undefined}
+      >
+        {splitAtTimeCodes(text, durationSeconds).map((part, at) =>
+          part.seconds === undefined ? (
+            <bdi key={at}>{part.text}</bdi>
+          ) : (
+            <button
+              key={at}
+              type="button"
+              className={styles.moment}
+              onClick={() => seek(part.seconds ?? 0)}
+            >
+              {part.text}
+            </button>
+          ),
+        )}
+      </p>
+      {state !== 'short' && (
+        <button
+          type="button"
+          className={styles.more}
+          aria-expanded={state === 'expanded'}
+          onClick={() => setState(state === 'expanded' ? 'collapsed' : 'expanded')}
+        >
+          {state === 'expanded' ? 'Show less' : 'Show more'}
+        </button>
+      )}
+    </>
+  )
+}
