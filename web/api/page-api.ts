@@ -50,7 +50,7 @@ const LIST_TIMEOUT_MS = 30_000
 /** Session lists cached for Back and for recommendations. */
 const MAX_SESSION_LISTS = 64
 /** Details cached for Back. */
-const MAX_DETAILS = 8
+const MAX_DETAILS = 16
 
 /**
  * @param url of the API: `https://api.example`, or '' for the page's own origin; with the base path

@@ -7,6 +7,7 @@ import type { SessionResponse } from '../../shared/contract.ts'
 import { playerPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import type { PageApi } from '../api/page-api.ts'
+import { joinDetails } from '../api/join-details.ts'
 import { useResource } from '../api/use-resource.ts'
 import { readPreferences, savePreferences } from './preferences.ts'
 import type { Playback } from './playback/playback.ts'
@@ -20,6 +21,7 @@ import { Moments } from './controls/moments/moments.tsx'
 import { useStoryboard } from './controls/moments/storyboard/use-storyboard.ts'
 import { openMediaSession } from './controls/media-session.ts'
 import { findNeighbours } from './controls/neighbours.ts'
+import type { Neighbours } from './controls/neighbours.ts'
 import { StallSpinner } from './controls/stall-spinner.tsx'
 import { ShortcutsDialog } from './controls/shortcuts/shortcuts-dialog.tsx'
 import type { Command } from './controls/shortcuts/shortcuts.ts'
@@ -49,12 +51,11 @@ const NO_DETAILS: Omit<SessionResponse, 'growing'> = {
 export function SessionControls(props: SessionControlsProps) {
   const { api, session, playback, title, isTheatre, onTheatre, onSettled } = props
   const navigate = useNavigate()
-  const list = useResource(api.sessions(session.streamer))
   const details = useResource(api.session(session))
   const known = details.status === 'loaded' ? details.value : NO_DETAILS
   const { title: ownTitle, chapters, startTime, tracks } = known
   const storyboard = useStoryboard({ details, base: api.playlistUrl(session), playback })
-  const neighbours = findNeighbours(list.status === 'loaded' ? list.value : [], session)
+  const neighbours = useNeighbours(api, session)
   const { previous, next } = neighbours
   const { watched, keepWatched } = useWatchedSpans(playback, session)
   const [isHelpOpen, setIsHelpOpen] = useState(false)
@@ -172,4 +173,12 @@ function useMediaSession(playback: Playback, names: MediaSessionNames): void {
       onNext: open(nextPath) || undefined,
     })
   }, [playback, navigate, title, artist, artworkUrl, previousPath, nextPath])
+}
+
+function useNeighbours(api: PageApi, session: SessionReference): Neighbours {
+  const list = useResource(api.sessions(session.streamer))
+  const details = useResource(api.details(session.streamer))
+  if (list.status !== 'loaded') return findNeighbours([], session)
+  const known = details.status === 'loaded' ? details.value.sessions : []
+  return findNeighbours(joinDetails(list.value, known), session)
 }

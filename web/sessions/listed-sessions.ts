@@ -1,11 +1,11 @@
 // The sessions of a streamer as the page lists them: with details, filtered, grouped by month.
-import { sessionText } from '../../shared/contract.ts'
-import type { DetailsResponse, SessionItem, SessionText } from '../../shared/contract.ts'
+import type { DetailsResponse, SessionItem } from '../../shared/contract.ts'
+import { joinDetails } from '../api/join-details.ts'
+import type { DescribedSession } from '../api/join-details.ts'
 import { formatMonth, parseSessionDay } from './session-date.ts'
 import type { SessionDay } from './session-date.ts'
 
-export interface ListedSession extends SessionItem, SessionText {
-  isGrowing: boolean
+export interface ListedSession extends SessionItem, DescribedSession {
   /** Absent if the date is not a day. */
   day: SessionDay | undefined
 }
@@ -36,21 +36,10 @@ export function describeSessions(
   sessions: readonly SessionItem[],
   details: DetailsResponse['sessions'],
 ): ListedSession[] {
-  const detailsByKey = new Map(details.map((detail) => [keyOf(detail), detail]))
-  return sessions.map((session) => {
-    const detail = detailsByKey.get(keyOf(session))
-    return {
-      ...session,
-      ...sessionText(detail),
-      isGrowing: detail?.growing === true,
-      day: parseSessionDay(session.date),
-    }
-  })
-}
-
-/** A date contains no slash. */
-function keyOf({ date, sessionId }: Pick<SessionItem, 'date' | 'sessionId'>): string {
-  return `${date}/${sessionId}`
+  return joinDetails(sessions, details).map((session) => ({
+    ...session,
+    day: parseSessionDay(session.date),
+  }))
 }
 
 /** The same array if nothing is filtered. */

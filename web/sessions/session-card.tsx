@@ -56,7 +56,7 @@ export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
         )}
       </div>
       {title && (
-        <p className={styles.name} title={title}>
+        <p className={cardStyles.name} title={title}>
           <bdi>{title}</bdi>
         </p>
       )}
@@ -65,7 +65,7 @@ export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
           <bdi>{game}</bdi>
         </p>
       )}
-      <p id={detailId} className={cardStyles.detail} title={sessionId}>
+      <p id={detailId} className={`${cardStyles.detail} ${cardStyles.id}`} title={sessionId}>
         Session <bdi>{sessionId}</bdi>
         {` • ${duration || '—'}`}
       </p>

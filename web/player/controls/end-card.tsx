@@ -43,6 +43,7 @@ export function EndCard({ playback, neighbours, thumbnailUrl }: EndCardProps) {
               alt=""
               onError={({ currentTarget }) => void (currentTarget.hidden = true)}
             />
+            {session.title && <bdi className={styles.title}>{session.title}</bdi>}
             <bdi>{session.date}</bdi>
             <span>
               Session <bdi>{session.sessionId}</bdi>

@@ -32,3 +32,8 @@ test('has no neighbours if the session is not listed', () => {
   expect(findNeighbours(sessions, reference('5', '2026-02-01'))).toEqual(none)
   expect(findNeighbours([], reference('5'))).toEqual(none)
 })
+
+test('names a neighbour by its title', () => {
+  const titled = sessions.map((session) => ({ ...session, title: `No. ${session.sessionId}` }))
+  expect(findNeighbours(titled, reference('5')).next).toEqual({ ...reference('6'), title: 'No. 6' })
+})

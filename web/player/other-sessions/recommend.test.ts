@@ -21,6 +21,7 @@ function createSources(library: Record<string, SessionItem[]>, randoms: number[]
       active -= 1
       return library[streamer] ?? []
     },
+    fetchDetails: async () => ({ sessions: [] }),
     random: () => randoms.shift() ?? 0,
   }
   return { sources, seen }
@@ -128,7 +129,8 @@ test('selects the session that is played if it is the only one', async () => {
 
 test('is empty if every request fails', async () => {
   const down = () => Promise.reject(new Error('down'))
-  const sources = { fetchStreamers: down, fetchSessions: down, random: () => 0 }
+  const lists = { fetchStreamers: down, fetchSessions: down, fetchDetails: down }
+  const sources = { ...lists, random: () => 0 }
   await expect(recommendSessions(playing('me'), sources, signal)).resolves.toEqual([])
 })
 
@@ -146,4 +148,28 @@ test('sends no requests after the visitor has left', async () => {
   expect(seen.requested).toHaveLength(requestedBefore)
   expect(requestedBefore).toBeGreaterThan(5)
   vi.useRealTimers()
+})
+
+test('adds title and state, without which a session is shown as well', async () => {
+  const { sources } = createSources(libraryOf(2))
+  const [detail] = sessionsOf('1').map((session) => ({
+    ...session,
+    title: 'Finale',
+    growing: true,
+  }))
+  const found = await recommendSessions(
+    playing('s0'),
+    {
+      ...sources,
+      fetchDetails: async (streamer) => {
+        if (streamer === 's1' || !detail) throw new Error('no details')
+        return { sessions: [detail] }
+      },
+    },
+    signal,
+  )
+  expect(found).toMatchObject([
+    { streamer: 's0', sessionId: '1', title: 'Finale', isGrowing: true },
+    { streamer: 's1', sessionId: '1', isGrowing: false },
+  ])
 })

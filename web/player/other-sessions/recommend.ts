@@ -1,20 +1,25 @@
 // Selects recommended sessions: a random one of each streamer, in list order, with concurrent
 // requests. The session that is played is selected only if there is no other.
-import type { SessionItem, StreamerItem } from '../../../shared/contract.ts'
+import type { DetailsResponse, SessionItem, StreamerItem } from '../../../shared/contract.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
+import { withTimeout } from '../../../shared/with-timeout.ts'
+import { joinDetails } from '../../api/join-details.ts'
+import type { DescribedSession } from '../../api/join-details.ts'
 
 export interface RecommendSources {
   /** Rejects if the list cannot be loaded. */
   fetchStreamers(signal: AbortSignal): Promise<StreamerItem[]>
   fetchSessions(streamer: string, signal: AbortSignal): Promise<SessionItem[]>
+  fetchDetails(streamer: string, signal: AbortSignal): Promise<DetailsResponse>
   /** A number from 0 (included) to 1 (excluded). */
   random(this: void): number
 }
 
-export interface RecommendedSession extends SessionReference {
+interface PickedSession extends SessionReference {
   /** `H:MM:SS`; absent while unknown. */
   duration: string | undefined
 }
+export type RecommendedSession = PickedSession & DescribedSession
 
 /** The most items in the grid. */
 const RECOMMENDED_LIMIT = 8
@@ -38,7 +43,26 @@ export async function recommendSessions(
   }
   const streamers = await orNone(sources.fetchStreamers(signal))
   const found = await pickFromEach(streamers, others, signal)
-  return found.length > 0 ? found : pickFromOne(current, sources, signal)
+  const picked = found.length > 0 ? found : await pickFromOne(current, sources, signal)
+  return Promise.all(picked.map((session) => describe(session, sources, signal)))
+}
+
+/** Titles that arrive later would move the cards. */
+const DETAILS_TIMEOUT_MS = 500
+
+async function describe(
+  session: PickedSession,
+  sources: RecommendSources,
+  signal: AbortSignal,
+): Promise<RecommendedSession> {
+  const load = async (limited: AbortSignal) => {
+    const { sessions } = await sources.fetchDetails(session.streamer, limited)
+    return sessions
+  }
+  const details = await orNone(withTimeout(load, { timeoutMs: DETAILS_TIMEOUT_MS, signal }))
+  signal.throwIfAborted()
+  const [described = { ...session, isGrowing: false }] = joinDetails([session], details)
+  return described
 }
 
 function withoutCurrent(
@@ -55,7 +79,7 @@ async function pickFromOne(
   current: SessionReference,
   sources: RecommendSources,
   signal: AbortSignal,
-): Promise<RecommendedSession[]> {
+): Promise<PickedSession[]> {
   const { streamer } = current
   const all = await orNone(sources.fetchSessions(streamer, signal))
   signal.throwIfAborted()
@@ -72,8 +96,8 @@ async function pickFromEach(
   streamers: StreamerItem[],
   sources: RecommendSources,
   signal: AbortSignal,
-): Promise<RecommendedSession[]> {
-  const found: RecommendedSession[] = []
+): Promise<PickedSession[]> {
+  const found: PickedSession[] = []
   const pending: { streamer: string; sessions: Promise<SessionItem[]> }[] = []
   let requestedCount = 0
   while (found.length < RECOMMENDED_LIMIT) {
@@ -97,7 +121,7 @@ function pickFrom(
   streamer: string,
   sessions: SessionItem[],
   { random }: RecommendSources,
-): RecommendedSession[] {
+): PickedSession[] {
   const session = sessions[Math.floor(random() * sessions.length)]
   return session ? [{ streamer, duration: undefined, ...session }] : []
 }

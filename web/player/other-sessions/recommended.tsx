@@ -4,8 +4,9 @@ import { useAdsAfterList } from '../../ads/ads-provider.tsx'
 import { useCardsWithAds } from '../../ads/use-cards-with-ads.tsx'
 import type { LoadState } from '../../api/resource.ts'
 import type { PageApi } from '../../api/page-api.ts'
-import { playerPagePath } from '../../../shared/paths.ts'
+import { playerPagePath, sessionKey } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
+import { readWatchedShares } from '../../navigation/watch-history.ts'
 import { CardList } from '../../ui/card-list.tsx'
 import { ListStatus } from '../../ui/list-status.tsx'
 import type { recommendSessions, RecommendedSession } from './recommend.ts'
@@ -39,12 +40,13 @@ export function Recommended({ api, session, isDue, isShown }: RecommendedProps) 
   }, [api, current, isDue])
 
   const sessions = list.status === 'loaded' ? list.value : []
-  const cards = sessions.map(({ duration, ...recommended }, position) => (
+  const [watchedShares] = useState(() => readWatchedShares())
+  const cards = sessions.map((recommended, position) => (
     // The same session may appear twice.
     <SessionLinkCard
       key={`${position}:${playerPagePath(recommended)}`}
       session={recommended}
-      duration={duration}
+      watchedShare={watchedShares.get(sessionKey(recommended))}
       thumbnailUrl={api.thumbnailUrl(recommended)}
       list="recommended"
     />
@@ -80,6 +82,7 @@ function sourcesOf(api: PageApi) {
     fetchStreamers: (signal: AbortSignal) => api.streamers().settled(signal),
     fetchSessions: (streamer: string, signal: AbortSignal) =>
       api.sessions(streamer).settled(signal),
+    fetchDetails: (streamer: string, signal: AbortSignal) => api.details(streamer).settled(signal),
     random: Math.random,
   }
 }

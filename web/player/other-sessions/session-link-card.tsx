@@ -3,14 +3,16 @@ import { Link } from '../../ui/link.tsx'
 import { useSelectItem } from '../../analytics/use-analytics.ts'
 import { playerPagePath } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
+import type { DescribedSession } from '../../api/join-details.ts'
+import { LiveBadge, WatchedBar } from '../../ui/badges.tsx'
 import { Card } from '../../ui/card.tsx'
 import cardStyles from '../../ui/card.module.css'
 import { Thumbnail } from '../../ui/thumbnail.tsx'
 
 interface SessionLinkCardProps {
-  session: SessionReference
-  /** Absent while unknown. */
-  duration: string | undefined
+  session: SessionReference & Partial<DescribedSession> & { duration?: string | undefined }
+  /** The watched part, 0 to 1; absent if there is nothing to continue. */
+  watchedShare: number | undefined
   thumbnailUrl: string
   /** `recommended`: of any streamer. `sessions`: all are of one streamer. */
   list: 'recommended' | 'sessions'
@@ -19,24 +21,36 @@ interface SessionLinkCardProps {
 /** Below the video: all images are loaded lazily. */
 const BELOW_THE_FOLD = Infinity
 
-export function SessionLinkCard({ session, duration, thumbnailUrl, list }: SessionLinkCardProps) {
-  const { streamer, date, sessionId } = session
-  const select = useSelectItem(list, session)
+export function SessionLinkCard(props: SessionLinkCardProps) {
+  const { session, watchedShare, thumbnailUrl, list } = props
+  const { streamer, date, sessionId, duration, title, isGrowing } = session
+  const reference = { streamer, date, sessionId }
+  const select = useSelectItem(list, reference)
   const isOfOneStreamer = list === 'sessions'
-  const title = isOfOneStreamer ? date : streamer
+  const image = (
+    <Thumbnail url={thumbnailUrl} position={BELOW_THE_FOLD}>
+      {isGrowing && <LiveBadge />}
+      {watchedShare !== undefined && <WatchedBar share={watchedShare} />}
+    </Thumbnail>
+  )
   return (
-    <Card image={<Thumbnail url={thumbnailUrl} position={BELOW_THE_FOLD} />}>
+    <Card image={image}>
       <h3 className={cardStyles.title}>
-        <Link className={cardStyles.cover} to={playerPagePath(session)} {...select}>
-          <bdi>{title}</bdi>
+        <Link className={cardStyles.cover} to={playerPagePath(reference)} {...select}>
+          <bdi>{isOfOneStreamer ? date : streamer}</bdi>
         </Link>
       </h3>
+      {title && (
+        <p className={cardStyles.name} title={title}>
+          <bdi>{title}</bdi>
+        </p>
+      )}
       {!isOfOneStreamer && (
         <p className={cardStyles.detail}>
           <bdi>{date}</bdi>
         </p>
       )}
-      <p className={cardStyles.detail}>
+      <p className={`${cardStyles.detail} ${cardStyles.id}`}>
         Session <bdi>{sessionId}</bdi>
         {duration && ` • ${duration}`}
       </p>

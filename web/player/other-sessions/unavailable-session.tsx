@@ -1,9 +1,11 @@
 // Instead of a video that cannot be played: its image if there is one, and the other sessions.
 import { useState } from 'react'
-import { playerPagePath } from '../../../shared/paths.ts'
+import { playerPagePath, sessionKey } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { PageApi } from '../../api/page-api.ts'
 import { useResource } from '../../api/use-resource.ts'
+import { joinDetails } from '../../api/join-details.ts'
+import { readWatchedShares } from '../../navigation/watch-history.ts'
 import { CardList } from '../../ui/card-list.tsx'
 import { ListStatus } from '../../ui/list-status.tsx'
 import { useRenderedCount } from '../../ui/use-rendered-count.ts'
@@ -23,19 +25,24 @@ export function UnavailableSession({ api, session }: UnavailableSessionProps) {
   useReloadWhenListed(api.playlistUrl(session))
   const [hasImage, setHasImage] = useState(true)
   const own = playerPagePath(session)
-  const others = (list.status === 'loaded' ? list.value : [])
-    .map(({ duration, ...names }) => ({ duration, reference: { streamer, ...names } }))
-    .filter(({ reference }) => playerPagePath(reference) !== own)
+  const details = useResource(api.details(streamer))
+  const [watchedShares] = useState(() => readWatchedShares())
+  const others = joinDetails(
+    list.status === 'loaded' ? list.value : [],
+    details.status === 'loaded' ? details.value.sessions : [],
+  )
+    .map((item) => ({ ...item, streamer }))
+    .filter((item) => playerPagePath(item) !== own)
   const count = useRenderedCount(others.length, 0)
   const heading = `More from ${streamer}`
   const cards = others
     .slice(0, count)
-    .map(({ duration, reference }) => (
+    .map((item) => (
       <SessionLinkCard
-        key={playerPagePath(reference)}
-        session={reference}
-        duration={duration}
-        thumbnailUrl={api.thumbnailUrl(reference)}
+        key={playerPagePath(item)}
+        session={item}
+        watchedShare={watchedShares.get(sessionKey(item))}
+        thumbnailUrl={api.thumbnailUrl(item)}
         list="sessions"
       />
     ))
