@@ -65,6 +65,46 @@ test('introduces the streamer, as text', async () => {
   expect(link).toHaveProperty('rel', 'noopener nofollow ugc')
 })
 
+test('offers on the home page to continue, only what still exists', async () => {
+  const watch = (sessionId: string, positionSeconds: number, streamer = 'Alice') =>
+    saveWatched(
+      { streamer, date: '2026-02-01', sessionId },
+      { positionSeconds, durationSeconds: 200 },
+    )
+  watch('1002', 50)
+  watch('removed', 60)
+  watch('1', 60, 'Hidden')
+  watch('1001', 199)
+  const details = {
+    sessions: [{ date: '2026-02-01', sessionId: '1002', title: 'Finale' }],
+  }
+  await openPage('/', { sessions: { Alice: few }, details: { Alice: details } })
+  const list = await screen.findByRole('list', { name: 'Continue watching' })
+  const [card, ...others] = within(list).getAllByRole('listitem')
+  expect(others).toEqual([])
+  if (!card) throw new Error('no card')
+  const link = within(card).getByRole('link', { name: 'Finale' })
+  expect(link.getAttribute('href')).toBe('/p/Alice/2026-02-01/1002?t=50')
+  expect(within(card).getByText('Continue at 0:00:50')).toBeDefined()
+  expect(within(card).getByRole('progressbar').getAttribute('aria-valuenow')).toBe('25')
+})
+
+test('offers at most six sessions, the last one first, and none without storage', async () => {
+  const sessions = [1, 2, 3, 4, 5, 6, 7].map((id) => ({ date: '2026-02-01', sessionId: `${id}` }))
+  for (const session of sessions) {
+    const watched = { positionSeconds: 20, durationSeconds: 200 }
+    saveWatched({ streamer: 'Alice', ...session }, watched)
+  }
+  await openPage('/', { sessions: { Alice: sessions } })
+  const list = await screen.findByRole('list', { name: 'Continue watching' })
+  const links = within(list).getAllByRole('link')
+  expect(links.map((link) => link.getAttribute('href'))).toEqual(
+    [7, 6, 5, 4, 3, 2].map((id) => `/p/Alice/2026-02-01/${id}?t=20`),
+  )
+  fireEvent.change(screen.getByPlaceholderText('Search streamer...'), { target: { value: 'a' } })
+  expect(screen.queryByRole('list', { name: 'Continue watching' })).toBeNull()
+})
+
 test('shows the watched part of a session that can be continued', async () => {
   const watched = (sessionId: string, positionSeconds: number) => {
     const session = { streamer: 'Alice', date: '2026-02-01', sessionId }

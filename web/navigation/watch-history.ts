@@ -1,4 +1,5 @@
 // How far this visitor has watched each session, stored in this browser only.
+import { parseSessionKey } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import { createStoredEntries } from './stored-entries.ts'
 
@@ -49,6 +50,22 @@ export function readWatchedShares(open?: () => Storage): ReadonlyMap<string, num
     .read(open)
     .filter(([, position, duration]) => canContinueAt(position, duration))
   return new Map(inPart.map(([key, position, duration]) => [key, position / duration]))
+}
+
+export interface ContinuableSession extends WatchedSession {
+  session: SessionReference
+}
+
+/** The sessions that a visitor may want to continue, the last one first; at most `limit`. */
+export function readContinuable(limit: number, open?: () => Storage): ContinuableSession[] {
+  const all = entries.read(open).toReversed()
+  return all
+    .flatMap(([key, positionSeconds, durationSeconds]) => {
+      const session = parseSessionKey(key)
+      if (!session || !canContinueAt(positionSeconds, durationSeconds)) return []
+      return [{ session, positionSeconds, durationSeconds }]
+    })
+    .slice(0, limit)
 }
 
 /** Whether a visitor may want to continue there. */

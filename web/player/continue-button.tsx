@@ -3,9 +3,8 @@ import { useState } from 'react'
 import type { SessionReference } from '../../shared/paths.ts'
 import { canContinueAt, readWatched } from '../navigation/watch-history.ts'
 import { play, seekTo } from './controls/commands.ts'
-import styles from './controls/controls.module.css'
-import { Icon } from './controls/icon.tsx'
-import { formatMoment } from './controls/format-moment.ts'
+import styles from './video-player.module.css'
+import { formatMoment } from '../ui/format-moment.ts'
 import type { Playback } from './playback/playback.ts'
 import { usePlayback } from './playback/use-playback.ts'
 
@@ -35,8 +34,7 @@ export function ContinueButton({ playback, session }: ContinueButtonProps) {
   }
 
   return (
-    <button type="button" className={styles.offer} onClick={resume}>
-      <Icon name="resume" />
+    <button type="button" className={styles.resume} onClick={resume}>
       {`Continue at ${formatMoment(seconds)}`}
     </button>
   )

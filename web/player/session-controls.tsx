@@ -125,9 +125,7 @@ export function SessionControls(props: SessionControlsProps) {
               setRate(playback.video, rate)
               rememberRate()
             }}
-          >
-            <ContinueButton playback={playback} session={session} />
-          </ControlRow>
+          />
           <SessionStory
             {...{ api, playback, session, onSettled }}
             heading={title}
@@ -135,18 +133,22 @@ export function SessionControls(props: SessionControlsProps) {
           />
         </>
       )}
-      {stage && createPortal(<StallSpinner playback={playback} />, stage)}
-      {isHelpOpen && <ShortcutsDialog shortcuts={shortcuts} onClose={() => setIsHelpOpen(false)} />}
-      {hasEnded &&
-        stage &&
+      {stage &&
         createPortal(
-          <EndCard
-            playback={playback}
-            neighbours={neighbours}
-            thumbnailUrl={(other) => api.thumbnailUrl(other)}
-          />,
+          <>
+            <StallSpinner playback={playback} />
+            <ContinueButton playback={playback} session={session} />
+            {hasEnded && (
+              <EndCard
+                playback={playback}
+                neighbours={neighbours}
+                thumbnailUrl={(other) => api.thumbnailUrl(other)}
+              />
+            )}
+          </>,
           stage,
         )}
+      {isHelpOpen && <ShortcutsDialog shortcuts={shortcuts} onClose={() => setIsHelpOpen(false)} />}
     </>
   )
 }

@@ -9,10 +9,13 @@ import type { PageApi } from '../api/page-api.ts'
 import { useResource } from '../api/use-resource.ts'
 import { useUrlParameter } from '../navigation/use-url-parameter.ts'
 import type { VisitMemory } from '../navigation/visit-memory.ts'
+import { readContinuable } from '../navigation/watch-history.ts'
 import { describeFound, ListStatus } from '../ui/list-status.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SearchBox } from '../ui/search-box.tsx'
 import { filterStreamers } from './filter-streamers.ts'
+import styles from './streamers-page.module.css'
+import { ContinueWatching } from './continue-watching.tsx'
 import { StreamerList } from './streamer-list.tsx'
 
 interface StreamersPageProps {
@@ -26,6 +29,7 @@ const NONE: StreamerItem[] = []
 
 export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
   const list = useResource(api.streamers())
+  const [hasWatched] = useState(() => readContinuable(1).length > 0)
   useListView({ list: 'streamers', state: list, itemOf: ({ name }) => ({ streamer: name }) })
   useAdsAfterList(list)
   const [{ seenShare }] = useState(() => visits.recall(visitKey))
@@ -56,6 +60,11 @@ export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
           found={streamers.length > 0 ? found : ''}
         />
       </PageHeader>
+      {hasWatched && query.trim() === '' && (
+        <div className={styles.continue}>
+          <ContinueWatching api={api} />
+        </div>
+      )}
       <ListStatus isLoading={list.status === 'loading'} text={streamers.length > 0 ? '' : found} />
       {list.status !== 'loading' && (
         <StreamerList api={api} streamers={streamers} seenShare={seenShare} />

@@ -24,8 +24,6 @@ interface ControlRowProps {
   hasShortcuts: boolean
   onCommand(this: void, command: Command): void
   onRate(this: void, rate: number): void
-  /** Offers, before the link. */
-  children: ReactNode
 }
 
 export function ControlRow(props: ControlRowProps) {
@@ -60,7 +58,6 @@ export function ControlRow(props: ControlRowProps) {
         </button>
       </div>
       <div className={styles.group}>
-        {props.children}
         <LiveButton playback={playback} />
         <CopyLinkButton playback={playback} />
       </div>

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { usePlayback } from '../playback/use-playback.ts'
 import type { Playback } from '../playback/playback.ts'
 import { copyText } from './copy-text.ts'
-import { formatMoment } from './format-moment.ts'
+import { formatMoment } from '../../ui/format-moment.ts'
 import styles from './controls.module.css'
 import { Icon } from './icon.tsx'
 

@@ -9,7 +9,6 @@ const PATHS = {
   done: 'm5 13 4 4L19 7',
   theatre: 'M3 6h18v12H3z',
   keyboard: 'M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M8 14h8',
-  resume: 'M12 7v5l3 2M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18z',
   live: 'm5 6 7 6-7 6zM13 6l7 6-7 6z',
   close: 'M6 6l12 12M18 6 6 18',
   replay: 'M4 12a8 8 0 1 0 3-6.2L4 8M4 4v4h4',

@@ -5,7 +5,7 @@ import { usePlayback } from '../../playback/use-playback.ts'
 import { chapterAt } from './chapters.ts'
 import type { Chapter } from './chapters.ts'
 import { seekTo } from '../commands.ts'
-import { formatMoment } from '../format-moment.ts'
+import { formatMoment } from '../../../ui/format-moment.ts'
 import styles from './chapter-list.module.css'
 
 interface ChapterListProps {

@@ -1,6 +1,6 @@
 // What is at one moment of the timeline: frame, time, time of day, chapter.
 import type { CSSProperties } from 'react'
-import { formatMoment } from '../format-moment.ts'
+import { formatMoment } from '../../../ui/format-moment.ts'
 import { chapterAt, timeOfDay } from './chapters.ts'
 import type { Chapter } from './chapters.ts'
 import styles from './preview.module.css'

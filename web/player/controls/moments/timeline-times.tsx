@@ -2,7 +2,7 @@
 import type { Playback } from '../../playback/playback.ts'
 import { usePlayback } from '../../playback/use-playback.ts'
 import { LIVE_SECONDS, secondsToEdge } from '../live-edge.ts'
-import { formatMoment } from '../format-moment.ts'
+import { formatMoment } from '../../../ui/format-moment.ts'
 import { timeOfDay } from './chapters.ts'
 import styles from './timeline.module.css'
 
