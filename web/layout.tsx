@@ -28,20 +28,20 @@ export function Layout({ visits, headerSlot, sidebarSlot, footerSlot }: LayoutPr
   }
 
   return (
-    <div className={styles.layout}>
+    <div className="site-layout">
       <a className={styles.skip} href="#main" onClick={skip}>
         Skip to content
       </a>
-      <header className={styles.header}>
-        <p className={styles.brand}>
+      <header className="site-header">
+        <p className="site-brand">
           <svg viewBox="4 6 23 20" aria-hidden="true">
-            <path className={styles.glow} d="M8.5 22.5a11 11 0 0 1 0-13" />
+            <path className="glow" d="M8.5 22.5a11 11 0 0 1 0-13" />
             <path d="M13 9.6v12.8a1 1 0 001.5.9l10.6-6.4a1 1 0 000-1.8L14.5 8.7a1 1 0 00-1.5.9z" />
           </svg>
           {siteName()}
         </p>
         <nav aria-label="Site">
-          <Link className={styles.home} to="/">
+          <Link className="site-home" to="/">
             Home
           </Link>
         </nav>

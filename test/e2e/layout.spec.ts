@@ -56,6 +56,17 @@ test('has thumbnails of one shape for recordings of all shapes', async ({ page }
   expect(new Set(shapes)).toEqual(new Set(['1.78']))
 })
 
+test('has its header and the room of the video before the script runs', async ({ page }) => {
+  await page.route('**/assets/index-*.js', (route) => route.abort())
+  await page.goto(playerPath)
+  await expect(page.getByRole('link', { name: 'Home' })).toBeVisible()
+  const stage = await boxOf(page.locator('.site-stage'))
+  expect(stage.width / stage.height).toBeCloseTo(16 / 9, 1)
+  await page.goto('/')
+  await expect(page.getByRole('link', { name: 'Home' })).toBeVisible()
+  await expect(page.locator('.site-stage')).toBeHidden()
+})
+
 for (const [width, height] of [
   [390, 844],
   [1440, 900],

@@ -16,7 +16,7 @@ export function LayoutAd({ slotName }: { slotName: LayoutSlotName }) {
   const slots = useAdSlots()
   if (useAdRoom() === 'none') return null
   return (
-    <div className={`${styles.space} ${styles[slotName]}`}>
+    <div className={`${styles.space} ${slotName === 'header' ? 'site-banner' : styles[slotName]}`}>
       {slots?.hasZone(slotName) && <LayoutBlock slots={slots} slotName={slotName} />}
     </div>
   )

@@ -7,6 +7,7 @@ const html = `<!doctype html><html><head><!--head--><title>Aftercast</title><!--
 <script type="module" crossorigin src="/assets/a.js"></script>
 <link rel="stylesheet" crossorigin href="/assets/a.css"></head><body>
 <noscript><!--links-->none<!--/links--></noscript>
+<p><!--name-->Aftercast<!--/name--></p>
 <footer><!--contact--><!--/contact--></footer></body></html>`
 const site = { name: 'My site', basePath: '' }
 const head: PageHead = {
@@ -66,6 +67,11 @@ describe('formatPage', () => {
     expect(formatPage(shell, site, { head: { ...head, title: '$& $1 $$' } })).toContain(
       '<title>$&amp; $1 $$ · My site</title>',
     )
+  })
+
+  it('has the name of the site where the page is painted before its script', () => {
+    const page = formatPage(shell, { ...site, name: 'a < b' }, { head })
+    expect(page).toContain('<p>a &lt; b</p>')
   })
 
   it('links the contact of the site in the footer, if there is one', () => {

@@ -35,10 +35,10 @@ export interface PageShell {
   styleHashes: readonly string[]
 }
 
-type Region = 'head' | 'links' | 'contact'
+type Region = 'head' | 'links' | 'name' | 'contact'
 type ShellPart = { text: string } | { region: Region }
 
-const REGION = /<!--(?<region>head|links|contact)-->/g
+const REGION = /<!--(?<region>head|links|name|contact)-->/g
 const STYLESHEET = /<link rel="stylesheet"[^<>]*>/g
 const HREF = /\shref="([^"]+)"/
 
@@ -76,7 +76,7 @@ function splitAtRegions(html: string): ShellPart[] {
 }
 
 function regionOf(name: string | undefined): Region {
-  return name === 'links' || name === 'contact' ? name : 'head'
+  return name === 'links' || name === 'name' || name === 'contact' ? name : 'head'
 }
 
 /** The shell with the URLs that it has below a base path. */
@@ -91,6 +91,7 @@ export function formatPage(shell: PageShell, site: Site, { head, links }: PageCo
   const regions: Record<Region, () => string> = {
     head: () => formatHead(head, site),
     links: () => formatLinks(site, links),
+    name: () => escapeMarkup(site.name),
     contact: () => formatContact(site),
   }
   return shell.parts.map((part) => ('text' in part ? part.text : regions[part.region]())).join('')
