@@ -25,8 +25,7 @@ export default defineConfig({
   globalSetup: './test/e2e/indexed-library.ts',
   outputDir: 'test-results/e2e',
   reporter: [['list'], ['./scripts/report-e2e.ts']],
-  // Tests wait for media part of the time: four fill two processors.
-  workers: 4,
+  workers: 3,
   forbidOnly: true,
   // For what hangs. How long a test takes depends on what else the machine does.
   timeout: 5 * patienceMs,

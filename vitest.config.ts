@@ -62,8 +62,8 @@ export default defineConfig({
     testTimeout: 5 * patienceMs,
     hookTimeout: 5 * patienceMs,
     expect: { poll: soon },
-    // Tests wait for programs part of the time: four fill two processors.
-    maxWorkers: 4,
+    // Tests wait for programs part of the time: three fill two processors.
+    maxWorkers: 3,
     // Tests that run at the same time in one file wait nearly all of their time.
     maxConcurrency: 30,
   },
