@@ -32,15 +32,19 @@ interface StripCellProps {
   loader: SheetLoader
 }
 
-/** Loads nothing before it is visible. */
+/** Below a banner and a large video, the strip may be just outside of the first view. */
+const NEAR: IntersectionObserverInit = { rootMargin: '50%' }
+
+/** Loads nothing before it is near. */
 function StripCell({ frame, loader }: StripCellProps) {
   const cellRef = useRef<HTMLDivElement>(null)
   const [isSeen, setIsSeen] = useState(false)
   useEffect(() => {
     if (!cellRef.current || isSeen) return undefined
-    const observer = new IntersectionObserver((entries) => {
+    const onChange: IntersectionObserverCallback = (entries) => {
       if (entries.some(({ isIntersecting }) => isIntersecting)) setIsSeen(true)
-    })
+    }
+    const observer = new IntersectionObserver(onChange, NEAR)
     observer.observe(cellRef.current)
     return () => observer.disconnect()
   }, [isSeen])
