@@ -15,8 +15,6 @@ export interface HouseAds {
 }
 
 const LIST = 'creatives.json'
-/** What the built-in pages have in common, in place of a mark. */
-const [STYLE, STYLE_MARK] = ['style.html', '{style}\n']
 const MAX_TEXT_BYTES = 512 * 1024
 /** Larger pre-rolls would cost more than they earn. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -28,13 +26,7 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024
  */
 export async function readHouseAds(folder: string): Promise<HouseAds> {
   const hasOwn = (await sizeOf(join(folder, LIST))) !== undefined
-  if (hasOwn) return readCreatives(folder)
-  const builtIn = await readCreatives(builtInFolder())
-  const style = await readText(builtIn.folder, STYLE)
-  const pages = [...builtIn.pages].map(
-    ([id, page]) => [id, page.replace(STYLE_MARK, () => style)] as const,
-  )
-  return { ...builtIn, pages: new Map(pages) }
+  return readCreatives(hasOwn ? folder : builtInFolder())
 }
 
 async function readCreatives(folder: string): Promise<HouseAds> {
