@@ -375,8 +375,8 @@ export class ClusterNode {
    */
   #hasNothingToScan({ isWalked, layout }: SharedLibrary): boolean {
     const { library, outbox, ...own } = this.#options
-    const isPublished = isWalked && layout === own.layout && outbox.count() === 0
-    return isPublished && library?.isEmpty === true
+    if (library?.isEmpty !== true || !isWalked || layout !== own.layout) return false
+    return outbox.count() === 0
   }
 
   get #isLibraryUsable(): boolean {
