@@ -12,7 +12,7 @@ import type { FileStat } from '../../storage/recordings/storage.ts'
 import type { Inspection } from './inspect-recording.ts'
 
 /** Increment it when an index of the same bytes changes: older index files are then discarded. */
-const FORMAT = 'aftercast-index-10'
+export const INDEX_FORMAT = 'aftercast-index-10'
 /** A larger file is not an index; ten hours take a few megabytes. */
 const MAX_SIDE_FILE_BYTES = 256 * 1024 * 1024
 
@@ -62,11 +62,11 @@ export class IndexFiles {
 
 /** The name of the artifact with the index of one version of a recording. */
 export function indexArtifact(path: string, { version }: FileStat): string {
-  return nameArtifact(FORMAT, [path, version], 'index')
+  return nameArtifact(INDEX_FORMAT, [path, version], 'index')
 }
 
 export function encodeIndex(path: string, { inspection, stat }: StoredInspection): Buffer {
-  return serialize({ format: FORMAT, path, inspection, stat })
+  return serialize({ format: INDEX_FORMAT, path, inspection, stat })
 }
 
 /**
@@ -76,7 +76,7 @@ export function encodeIndex(path: string, { inspection, stat }: StoredInspection
  */
 export function decodeIndex(bytes: Uint8Array, path: string): ReadInspection | undefined {
   const value: (StoredInspection & { format: string; path: string }) | undefined = parse(bytes)
-  if (value?.format !== FORMAT || value.path !== path) return undefined
+  if (value?.format !== INDEX_FORMAT || value.path !== path) return undefined
   return { inspection: value.inspection, stat: value.stat, memoryBytes: bytes.length }
 }
 

@@ -1,6 +1,6 @@
 // Key and IV of each segment that one recording can have.
 import { createHash } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
 import { makeHlsRecording } from '../../../../test/support/make/make-hls-recording.ts'
 import type { IndexedRecording } from '../../../../test/support/make/make-hls-recording.ts'
@@ -84,4 +84,21 @@ test('audio that is silent without a decoder has a key of its own', () => {
   transcoder.close()
   expect(silent?.key).not.toEqual(transcoded?.key)
   expect(again?.key).toEqual(transcoded?.key)
+})
+
+test('an index of another format has other URLs and another key', async () => {
+  const [recording] = await indexSession()
+  if (recording === undefined) throw new Error('there is no recording')
+  const hls = encrypted(recording, 4)
+  vi.doMock('../../../media/index/index-files.ts', async (original) => ({
+    ...(await original<object>()),
+    INDEX_FORMAT: 'that of a later release',
+  }))
+  vi.resetModules()
+  const later = await import('../../../../test/support/make/make-hls-recording.ts')
+  vi.doUnmock('../../../media/index/index-files.ts')
+  const options = { plan: hls.plan, segmentSeconds: 4, encryption: 'aes-128' } as const
+  const upgraded = later.makeHlsRecording(recording, options)
+  expect(upgraded.urlVersion).not.toBe(hls.urlVersion)
+  expect(upgraded.key).not.toEqual(hls.key)
 })

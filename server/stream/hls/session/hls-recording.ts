@@ -5,6 +5,7 @@ import { segmentBody } from '../../delivery/segment-body.ts'
 import type { SegmentBody } from '../../delivery/segment-body.ts'
 import { AppError } from '../../../base/errors.ts'
 import { hasBytes } from '../../../media/index/growth-mark.ts'
+import { INDEX_FORMAT } from '../../../media/index/index-files.ts'
 import { secondsFromTicks } from '../../../media/media-index.ts'
 import type { MediaIndex } from '../../../media/media-index.ts'
 import type { MediaReader, SegmentContent } from '../../../media/media-reader.ts'
@@ -67,7 +68,8 @@ export class HlsRecording {
     this.planned = planned
     this.#caches = caches
     this.form = segmentForm(reader, index)
-    const content = `${identity} ${this.form}${this.#lacksAudio ? ' silent' : ''}`
+    // Other rules of the index cut other segments out of the same recording.
+    const content = `${INDEX_FORMAT} ${identity} ${this.form}${this.#lacksAudio ? ' silent' : ''}`
     this.urlVersion = formatUrlVersion(content, settings)
     this.key =
       settings.encryption === 'none'
