@@ -130,8 +130,7 @@ export const SPLIT_KEY_FRAME = 1
 export const SPLIT_DISCONTINUITY = 2
 /**
  * A frame inside a long GOP. A segment starts here only if it would otherwise exceed the target
- * duration that a growing playlist has announced. Readers add one about every 2 s once the last key
- * frame is 5 s old.
+ * duration that a growing playlist has announced. The rules of time (`timeline/`) say where.
  */
 export const SPLIT_FORCED = 4
 /**

@@ -16,7 +16,7 @@ export function ListStatus({ isLoading, text }: ListStatusProps) {
   )
 }
 
-/** The result of a search in words. */
+/** The result of a search in words, 'No streamers found' too. Without a search there is no text. */
 export function describeFound(count: number, noun: 'streamer' | 'session'): string {
   return `${count || 'No'} ${noun}${count === 1 ? '' : 's'} found`
 }

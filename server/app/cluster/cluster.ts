@@ -29,7 +29,7 @@ import type { NodeProblem } from '../../cluster/replication/node.ts'
 import type { Contribution } from '../../cluster/replication/publish.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
 import { CATALOG_FILE } from '../library.ts'
-import { connectSharedDatabase, isOutage } from './shared-database.ts'
+import { connectSharedDatabase, isOutage } from './connect-database.ts'
 
 /** Of the process that scans or follows; workers read what it writes to the data folder. */
 export interface Cluster {

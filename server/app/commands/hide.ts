@@ -138,7 +138,7 @@ async function withHiddenNames(
   /** One time for all changes of a run, by which they can be undone. */
   const now = (): number => startedMs
   if (config.database !== undefined) {
-    const { withSharedDatabase } = await import('../cluster/shared-database.ts')
+    const { withSharedDatabase } = await import('../cluster/connect-database.ts')
     const { sharedHiddenNames } = await import('../cluster/shared-hidden-names.ts')
     return withSharedDatabase(config.database, async (database) =>
       work(sharedHiddenNames(database, now)),

@@ -18,7 +18,7 @@ import type { Io } from '../io.ts'
 import { CATALOG_FILE } from '../library.ts'
 import { formatDatabase } from '../../base/config/database-url.ts'
 import { countOf } from '../../../shared/count-of.ts'
-import { withSharedDatabase } from '../cluster/shared-database.ts'
+import { withSharedDatabase } from '../cluster/connect-database.ts'
 
 /**
  * Returns the exit code 0. Carries nothing twice when it is repeated.

@@ -34,7 +34,7 @@ async function readStats({ database, data }: Config, span: StatsSpan): Promise<A
     requireCatalog({ data })
     return readActivityStats(join(data, ACTIVITY_FILE), span)
   }
-  const { withSharedDatabase } = await import('../cluster/shared-database.ts')
+  const { withSharedDatabase } = await import('../cluster/connect-database.ts')
   const { readSharedStats } = await import('../cluster/shared-stats.ts')
   return withSharedDatabase(database, async (shared) => readSharedStats(shared, span))
 }
