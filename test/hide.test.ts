@@ -26,7 +26,7 @@ import { runInProcess } from './support/servers/run-program.ts'
 import type { ProgramOutcome } from './support/servers/run-program.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
-import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
+import { createTempLibrary, fixturePath, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { checksumTree } from './support/tree-checksum.ts'
 
@@ -76,6 +76,16 @@ async function textOf(target: string): Promise<string> {
 /** File names of the segments in a playlist. */
 function namesOf(playlist: string): string[] {
   return playlist.match(/[^/]+\.ts$/gm) ?? []
+}
+
+/** The same MPEG-TS with other pictures: only bytes at the ends of packets differ, after a start. */
+function changePayloads(recording: Buffer): Buffer {
+  const packetBytes = 188
+  for (let end = 600 * packetBytes; end <= recording.length; end += packetBytes) {
+    const startsUnit = ((recording[end - packetBytes + 1] ?? 0) & 0x40) !== 0
+    if (!startsUnit) recording[end - 1] = 0xab
+  }
+  return recording
 }
 
 /** Every URL of a session on the site. */
@@ -344,13 +354,16 @@ describe('a backup', () => {
   it('restores which bytes a URL names, so that changed ones get another', async () => {
     const large = { ...session, sessionId: 'large' }
     const growing = { ...session, sessionId: 'growing' }
+    const replaced = { ...session, sessionId: 'replaced' }
     const bytes = makeLargeRecording(SAMPLED_BYTES)
     await library.place('alice/2026-01-31/large.ts', bytes)
     await library.place('alice/2026-01-31/growing.ts', GROWING_FIXTURE, new Date())
+    await library.place('alice/2026-01-31/replaced.ts', GROWING_FIXTURE, new Date())
     const listed = async ({ url }: StartedServer, of: typeof session) =>
       vi.waitFor(async () => (await fetchPlaylist(url + playlistApiPath(of))).text, soon)
     const before = await listed(server, large)
     const growingBefore = await listed(server, growing)
+    const replacedBefore = await listed(server, replaced)
     expect(growingBefore).not.toContain('#EXT-X-ENDLIST')
     const archive = path.join(library.folder, 'records.tar')
     expect(await run('backup', archive)).toMatchObject({ code: 0, stderr: '' })
@@ -360,6 +373,8 @@ describe('a backup', () => {
     // Between two samples: index and identity are equal.
     bytes.fill(7, 100_000, 100_008)
     await library.place('alice/2026-01-31/large.ts', bytes)
+    const other = changePayloads(await readFile(fixturePath(GROWING_FIXTURE)))
+    await library.place('alice/2026-01-31/replaced.ts', other, new Date())
     const restored = await startServer({
       args: [library.recordings, '--data', data, '--config', settings],
     })
@@ -370,6 +385,12 @@ describe('a backup', () => {
       const after = await listed(restored, large)
       expect(namesOf(after)).toEqual(namesOf(before))
       expect(after).not.toBe(before)
+      const replacedAfter = await listed(restored, replaced)
+      expect(namesOf(replacedAfter)).toEqual(namesOf(replacedBefore))
+      const urls = (text: string) => text.split('\n').filter((line) => line.endsWith('.ts'))
+      expect(urls(replacedAfter)).not.toEqual(
+        expect.arrayContaining(urls(replacedBefore).slice(0, 1)),
+      )
     } finally {
       await restored.stop()
     }
