@@ -78,7 +78,7 @@ function namesOf(playlist: string): string[] {
   return playlist.match(/[^/]+\.ts$/gm) ?? []
 }
 
-/** The same MPEG-TS with other pictures: only bytes at the ends of packets differ, after a start. */
+/** The same MPEG-TS with other pictures: after its start, the last bytes of packets differ. */
 function changePayloads(recording: Buffer): Buffer {
   const packetBytes = 188
   for (let end = 600 * packetBytes; end <= recording.length; end += packetBytes) {

@@ -33,13 +33,15 @@ function start(stage: HTMLElement, session: SessionReference): void {
   video.poster = base + thumbnailApiPath(session)
   video.setAttribute('aria-label', document.title)
   stage.append(video)
-  const { playback, end } = playSession(video, base + playlistApiPath(session))
+  const range = parseLinkedRange(location.search)
+  const { startSeconds = 0 } = range
+  const { playback, end } = playSession(video, base + playlistApiPath(session), { startSeconds })
   const config = new Resource(loadConfig, Infinity)
   const leave = enterSession({
     playback,
     stage,
     config,
-    range: parseLinkedRange(location.search),
+    range,
     onAudio: (audio) => offerUnmute(stage, video, audio),
   })
   playback.subscribe(() => {

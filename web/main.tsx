@@ -7,6 +7,7 @@ import { AnalyticsContext } from './analytics/use-analytics.ts'
 import { createPageApi } from './api/page-api.ts'
 import { readBasePath } from './base-path.ts'
 import { readVisitMemory } from './navigation/visit-memory.ts'
+import { preloadVisited } from './player/visit/first-files.ts'
 import { createSessionPreloader } from './player/visit/session-preloader.ts'
 import { AppRoutes } from './routes.tsx'
 import './styles/tokens.css'
@@ -14,6 +15,7 @@ import './styles/base.css'
 
 const basePath = readBasePath()
 const api = createPageApi(import.meta.env.VITE_API_BASE ?? basePath)
+preloadVisited(location, basePath, api.playlistUrl)
 const preloader = createSessionPreloader()
 const analytics = createAnalytics({
   config: api

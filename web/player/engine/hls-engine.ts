@@ -27,6 +27,8 @@ export function prepareHls(): void {
 interface HlsEngineOptions {
   signal: AbortSignal
   report(this: void, event: PlaybackEvent): void
+  /** The first segment that is loaded contains it. 0 if the session is shorter. */
+  startSeconds: number
   /** Use hls.js even if it reports that it is not supported. */
   force: boolean
 }
@@ -38,14 +40,18 @@ interface HlsEngineOptions {
 export function playWithHls(
   video: HTMLVideoElement,
   playlist: Playlist,
-  { signal, report, force }: HlsEngineOptions,
+  { signal, report, startSeconds, force }: HlsEngineOptions,
 ): boolean {
   if (!Hls.isSupported() && !force) return false
   prepareHls()
   const playback = preservePlayback(video, signal)
   const decodableStart = trackDecodableStart(video, signal)
   const bufferTarget = adaptBufferTarget(video, signal, (next) => Object.assign(hls.config, next))
-  let hls = attach(0)
+  let hls = attach(startSeconds)
+  hls.once(Events.LEVEL_LOADED, (_event, { details }) => {
+    if (startSeconds < details.edge) return
+    setTimeout(() => signal.aborted || reload(0, transferEmptied(hls)))
+  })
   const recovery = createRecovery({
     ...playback,
     // Without a playlist, startLoad does nothing.

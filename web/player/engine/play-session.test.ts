@@ -26,15 +26,16 @@ test('forces hls.js on Firefox, which has no native HLS', () => {
 })
 
 test('sets the source directly if hls.js cannot work', async () => {
-  const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', withoutMediaSource)
+  const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', {
+    browser: withoutMediaSource,
+  })
   await vi.waitFor(() => expect(video.src).toBe('http://127.0.0.1/playlist.m3u8'), soon)
   end()
 })
 
 test('sets the source directly if hls.js reports that it is not supported', async () => {
   const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', {
-    hasMediaSource: true,
-    isFirefox: false,
+    browser: { hasMediaSource: true, isFirefox: false },
   })
   await vi.waitFor(() => expect(video.src).toBe('http://127.0.0.1/playlist.m3u8'), soon)
   end()
@@ -42,7 +43,9 @@ test('sets the source directly if hls.js reports that it is not supported', asyn
 
 test('plays the remembered audio, and another one without seeking to 0 again', async () => {
   localStorage.setItem('aftercast.player', '{"audio":"de"}')
-  const { playback, end } = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
+  const { playback, end } = playSession(video, 'http://127.0.0.1/a.m3u8', {
+    browser: withoutMediaSource,
+  })
   await vi.waitFor(() => expect(video.src).toBe('http://127.0.0.1/a.m3u8?audio=de'), soon)
   video.dispatchEvent(new Event('loadedmetadata'))
   const seeks = watchSeeks(video, 12)
@@ -56,7 +59,9 @@ test('plays the remembered audio, and another one without seeking to 0 again', a
 })
 
 test('empties the element at the end', async () => {
-  const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', withoutMediaSource)
+  const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', {
+    browser: withoutMediaSource,
+  })
   await vi.waitFor(() => expect(video.hasAttribute('src')).toBe(true), soon)
   end()
   expect(video.hasAttribute('src')).toBe(false)
@@ -64,7 +69,9 @@ test('empties the element at the end', async () => {
 })
 
 test('starts nothing if the visitor leaves before the player has loaded', async () => {
-  playSession(video, 'http://127.0.0.1/a.m3u8', { hasMediaSource: true, isFirefox: true }).end()
+  playSession(video, 'http://127.0.0.1/a.m3u8', {
+    browser: { hasMediaSource: true, isFirefox: true },
+  }).end()
   await loadHlsEngine().catch(() => undefined)
   await new Promise((resolve) => setTimeout(resolve))
   expect(video.hasAttribute('src')).toBe(false)
@@ -72,7 +79,7 @@ test('starts nothing if the visitor leaves before the player has loaded', async 
 
 test('seeks to 0 on loadedmetadata, once per session', () => {
   const seeks = watchSeeks(video, 12)
-  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
+  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', { browser: withoutMediaSource })
   video.dispatchEvent(new Event('loadedmetadata'))
   video.dispatchEvent(new Event('loadedmetadata'))
   expect(seeks).toEqual([0])
@@ -81,7 +88,9 @@ test('seeks to 0 on loadedmetadata, once per session', () => {
 
 test('seeks to 0 before the store reports the metadata', () => {
   const seeks = watchSeeks(video, 12)
-  const { playback, end } = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
+  const { playback, end } = playSession(video, 'http://127.0.0.1/a.m3u8', {
+    browser: withoutMediaSource,
+  })
   Object.defineProperty(video, 'duration', { value: 60 })
   playback.subscribe(() => {
     if (playback.read().durationSeconds) video.currentTime = 30
@@ -93,7 +102,7 @@ test('seeks to 0 before the store reports the metadata', () => {
 
 test('does not seek if the position is 0 already', () => {
   const seeks = watchSeeks(video, 0)
-  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
+  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', { browser: withoutMediaSource })
   video.dispatchEvent(new Event('loadedmetadata'))
   expect(seeks).toEqual([])
   end()

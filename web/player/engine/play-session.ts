@@ -10,6 +10,12 @@ export interface BrowserSupport {
   isFirefox: boolean
 }
 
+export interface PlayOptions {
+  /** Where playback starts; 0 by default, and if the session is shorter. */
+  startSeconds?: number
+  browser?: BrowserSupport
+}
+
 /** A session that was started in a video element. */
 export interface PlayingSession {
   playback: Playback
@@ -24,16 +30,16 @@ export interface PlayingSession {
 export function playSession(
   video: HTMLVideoElement,
   source: string,
-  browser = detectSupport(),
+  { startSeconds = 0, browser = detectSupport() }: PlayOptions = {},
 ): PlayingSession {
   const left = new AbortController()
   const { signal } = left
   // Before the store, whose subscribers may seek elsewhere as soon as there is metadata.
-  startAtZero(video, signal)
+  startAt(video, startSeconds, signal)
   const playlist = rememberedPlaylist(source)
   const playback = new Playback(video, playlist, signal)
   const { report } = playback
-  startEngine(playback, { signal, browser }).catch(() => report({ type: 'gave up' }))
+  startEngine(playback, { signal, startSeconds, browser }).catch(() => report({ type: 'gave up' }))
   return { playback, end: () => left.abort() }
 }
 
@@ -42,20 +48,19 @@ export function rememberedPlaylist(source: string): Playlist {
   return new Playlist(source, readStartPreferences().audio)
 }
 
-interface EngineOptions {
+interface EngineOptions extends Required<PlayOptions> {
   signal: AbortSignal
-  browser: BrowserSupport
 }
 
 /** Rejects if no engine could be loaded. */
 async function startEngine(playback: Playback, options: EngineOptions): Promise<void> {
-  const { signal, browser } = options
+  const { signal, startSeconds, browser } = options
   const { video, playlist, report } = playback
   if (chooseEngine(browser) === 'hls') {
     // Without the player's code, native HLS may work.
     const engine = await loadHlsEngine().catch(() => undefined)
     if (signal.aborted) return
-    const hlsOptions = { signal, report, force: browser.isFirefox }
+    const hlsOptions = { signal, report, startSeconds, force: browser.isFirefox }
     if (engine?.playWithHls(video, playlist, hlsOptions)) return
   }
   const { playDirectly } = await import('./direct-engine.ts')
@@ -79,12 +84,14 @@ function detectSupport(): BrowserSupport {
 }
 
 /**
- * Seeks to 0 on the first `loadedmetadata` of a session, unless the position is 0 already: an
- * unneeded seek breaks WebKitGTK. A later source of the same session resumes at its position.
+ * Seeks to the start on the first `loadedmetadata` of a session, unless the position is there
+ * already: an unneeded seek breaks WebKitGTK. A later source of the same session resumes at its
+ * position.
  */
-function startAtZero(video: HTMLVideoElement, signal: AbortSignal): void {
+function startAt(video: HTMLVideoElement, startSeconds: number, signal: AbortSignal): void {
   const seek = () => {
-    if (video.currentTime !== 0) video.currentTime = 0
+    const seconds = startSeconds < video.duration ? startSeconds : 0
+    if (video.currentTime !== seconds) video.currentTime = seconds
   }
   video.addEventListener('loadedmetadata', seek, { once: true, signal })
 }

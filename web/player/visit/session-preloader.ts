@@ -99,7 +99,7 @@ async function fetchIntoCache(url: string): Promise<void> {
 }
 
 /** Save Data API; few browsers have it. */
-function isDataSaverOn(): boolean {
+export function isDataSaverOn(): boolean {
   const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } }
   return connection?.saveData === true
 }

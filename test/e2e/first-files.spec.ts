@@ -1,0 +1,57 @@
+// What a visit of a player page loads first, and how often.
+import type { Page } from '@playwright/test'
+import { playerPagePath, playlistApiPath } from '../../shared/paths.ts'
+import { fetchPlaylist } from '../support/servers/hls-client.ts'
+import { fixtureDate, fixtureStreamer } from './library.ts'
+import { expect, test } from './site.ts'
+
+const session = { streamer: fixtureStreamer, date: fixtureDate, sessionId: 'mkv-h264-aac-60s' }
+const path = playerPagePath(session)
+
+test('key, init and first segment load before the player requests them, once', async ({ page }) => {
+  await page.goto(path)
+  await playsFrom(page, 0)
+  for (const file of ['playlist.m3u8', 'key', 'init-0.mp4', '0.m4s']) {
+    expect(await initiatorsOf(page, file), file).toEqual(['link'])
+  }
+})
+
+test('of a linked moment, only its own segment loads first', async ({ page }) => {
+  await page.goto(`${path}?t=40`)
+  await playsFrom(page, 40)
+  expect(await initiatorsOf(page, '0.m4s')).toEqual([])
+  const { segments } = await fetchPlaylist(new URL(playlistApiPath(session), page.url()).href)
+  let endSeconds = 0
+  const at = segments.findIndex(({ durationSeconds }) => (endSeconds += durationSeconds) > 40.25)
+  for (const file of ['key', 'init-0.mp4', `${at}.m4s`]) {
+    expect(await initiatorsOf(page, file), file).toEqual(['link'])
+  }
+})
+
+test('a moment after the end of the session is none', async ({ page }) => {
+  await page.goto(`${path}?t=2h`)
+  await playsFrom(page, 0)
+  const position = await page
+    .locator('video')
+    .evaluate((video: HTMLVideoElement) => video.currentTime)
+  expect(position).toBeLessThan(10)
+})
+
+async function playsFrom(page: Page, seconds: number): Promise<void> {
+  const position = () =>
+    page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
+  await expect.poll(position).toBeGreaterThan(seconds)
+}
+
+/** Of all loads of the file from the network. */
+async function initiatorsOf(page: Page, file: string): Promise<string[]> {
+  const loads = await page.evaluate(() =>
+    performance.getEntriesByType('resource').map((load) => ({
+      url: load.name,
+      initiator: 'initiatorType' in load ? String(load.initiatorType) : '',
+      bytes: 'transferSize' in load ? Number(load.transferSize) : 0,
+    })),
+  )
+  const ofFile = loads.filter(({ url, bytes }) => url.endsWith(`/${file}`) && bytes > 0)
+  return ofFile.map(({ initiator }) => initiator)
+}
