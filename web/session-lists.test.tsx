@@ -167,6 +167,14 @@ test('finds title, date and id of the URL, within the month', async () => {
   await screen.findByRole('heading', { level: 1, name: 'Alice - 2026-01-03 - j3' })
 })
 
+test('opens the only session of a weekday', async () => {
+  await openPage('/s/Alice?q=tuesday+feb', { sessions: { Alice: many } })
+  await screen.findByText('1 session found')
+  fireEvent.keyDown(screen.getByRole('searchbox'), { key: 'Enter' })
+  const heading = { level: 1, name: 'Alice - 2026-02-03 - f3' }
+  expect(await screen.findByRole('heading', heading)).toBeDefined()
+})
+
 test('shows that a search has no match', async () => {
   await openPage('/s/Alice?q=nothing', { sessions: { Alice: many } })
   await screen.findByText('No sessions found')

@@ -48,6 +48,16 @@ test('finds title, date and id, case-insensitive, in any normal form', () => {
   expect(find('nothing')).toEqual([])
 })
 
+test('finds the words of a day, from their start', () => {
+  expect(find('Sunday')).toEqual(['1002', 'Late Night'])
+  expect(find('fri')).toEqual(['7'])
+  expect(find('january')).toEqual(['1001', '7'])
+  expect(find(' saturday  JAN 2026')).toEqual(['1001'])
+  expect(find('1 feb')).toEqual(['1002', 'Late Night'])
+  expect(find('day')).toEqual([])
+  expect(find('sunday january')).toEqual([])
+})
+
 test('restricts the search to a month', () => {
   expect(find('', '2026-02')).toEqual(['1002', 'Late Night'])
   expect(find('1002', '2026-01')).toEqual(['1001'])

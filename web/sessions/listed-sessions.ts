@@ -21,7 +21,7 @@ export interface MonthGroup {
 }
 
 export interface SessionFilter {
-  /** Contained in title, date or id; '' matches all. */
+  /** Contained in title, date or id, or words of the day (`tue`, `3 march`); '' matches all. */
   query: string
   /** `2026-02`, or `other`; '' matches all. */
   month: string
@@ -52,10 +52,19 @@ export function filterSessions(
   return sessions.filter(
     (session) =>
       (month === '' || monthOf(session) === month) &&
-      [session.title ?? '', session.date, session.sessionId].some((text) =>
+      ([session.title ?? '', session.date, session.sessionId].some((text) =>
         fold(text).includes(wanted),
-      ),
+      ) ||
+        isDay(session.day, wanted)),
   )
+}
+
+/** Whether each word of the query is the start of a word of `Tuesday 3 March 2026`. */
+function isDay(day: SessionDay | undefined, wanted: string): boolean {
+  const words = day
+    ? fold(`${day.weekday} ${Number(day.isoDate.slice(8))} ${formatMonth(day.month)}`).split(' ')
+    : []
+  return wanted.split(/\s+/).every((start) => words.some((word) => word.startsWith(start)))
 }
 
 /** Titles may be in any Unicode normal form. */
