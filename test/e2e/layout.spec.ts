@@ -143,6 +143,20 @@ test('shows the parts of a title in their order where a name is right-to-left', 
   expect(positions).toEqual(positions.toSorted((a, b) => a - b))
 })
 
+for (const width of [360, 1440]) {
+  test(`has lists that stay where they appear: ${width} px`, async ({ page }) => {
+    await page.addInitScript(recordLayoutShifts)
+    await page.setViewportSize({ width, height: 900 })
+    for (const path of ['/', '/?q=nobody', sessionsPath, `${sessionsPath}?q=nothing`]) {
+      await page.goto(path)
+      const isFound = !path.includes('?')
+      const shown = isFound ? page.getByRole('listitem').last() : page.getByText(/^No .* found$/)
+      await expect(shown).toBeAttached()
+      expect(await layoutShift(page)).toBeLessThan(0.001)
+    }
+  })
+}
+
 test('has stronger colours where the visitor prefers contrast', async ({ page }) => {
   const textColour = () =>
     page

@@ -9,9 +9,14 @@ interface ListStatusProps {
 
 /** Screen readers announce a change, if the element was rendered before. */
 export function ListStatus({ isLoading, text }: ListStatusProps) {
+  const shown = isLoading ? 'Loading…' : text
   return (
     <output className={styles.status} data-loading={isLoading || undefined}>
-      {isLoading ? 'Loading…' : text}
+      {shown && (
+        <span key={shown} className={styles.text}>
+          {shown}
+        </span>
+      )}
     </output>
   )
 }
