@@ -56,6 +56,24 @@ test('has thumbnails of one shape for recordings of all shapes', async ({ page }
   expect(new Set(shapes)).toEqual(new Set(['1.78']))
 })
 
+test('shows sessions as rows on a phone: image left, text right', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(sessionsPath)
+  const card = page.getByRole('listitem').filter({ hasText: 'mp4-h264-aac-moov-first' })
+  const [row, image, date] = await Promise.all([
+    boxOf(card),
+    boxOf(card.locator('img')),
+    boxOf(card.getByRole('heading')),
+  ])
+  expect(row.height).toBeLessThan(120)
+  expect(image.x + image.width).toBeLessThan(date.x)
+  // Play is on the image, and the whole row is its link.
+  const play = await boxOf(card.getByRole('link'))
+  expect(play.x + play.width).toBeLessThan(image.x + image.width)
+  await card.click({ position: { x: row.width - 10, y: 10 } })
+  await expect(page).toHaveURL(/moov-first$/)
+})
+
 test('has its header and the room of the video before the script runs', async ({ page }) => {
   await page.route('**/assets/index-*.js', (route) => route.abort())
   await page.goto(playerPath)

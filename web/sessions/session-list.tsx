@@ -23,14 +23,14 @@ export const SessionList = memo(function SessionList(props: SessionListProps) {
   const count = useRenderedCount(sessions.length, seenShare)
   const cards = sessions.slice(0, count).map(renderCard)
   return (
-    <CardArea>
+    <CardArea layout="wide">
       {order === 'plain' ? (
-        <SessionGrid cards={cards} />
+        <CardGrid label="Sessions" cards={cards} />
       ) : (
         groupByMonth(sessions.slice(0, count)).map(({ key, label, start, end }) => (
           <div key={key} className={styles.month} style={rowsOf(end - start)}>
             <h2 className={styles.heading}>{label}</h2>
-            <SessionGrid cards={cards.slice(start, end)} />
+            <CardGrid label="Sessions" cards={cards.slice(start, end)} />
           </div>
         ))
       )}
@@ -42,8 +42,4 @@ export const SessionList = memo(function SessionList(props: SessionListProps) {
 function rowsOf(count: number): CSSProperties {
   const rows = [1, 2, 3].map((columns) => [`--rows-of-${columns}`, Math.ceil(count / columns)])
   return Object.fromEntries(rows)
-}
-
-function SessionGrid({ cards }: { cards: ReactElement[] }) {
-  return <CardGrid label="Sessions" layout="wide" cards={cards} />
 }

@@ -66,7 +66,7 @@ export function UnavailableSession({ api, session }: UnavailableSessionProps) {
           <h2 className={styles.heading} title={streamer}>
             More from <bdi>{streamer}</bdi>
           </h2>
-          <CardList label={heading} layout="dense" cards={cards} />
+          <CardList label={heading} layout="wide" cards={cards} />
         </section>
       )}
     </>
