@@ -12,6 +12,7 @@ import { NotFoundPage } from './not-found-page.tsx'
 import { PlayerPage } from './player/player-page.tsx'
 import type { SessionPreloader } from './player/visit/session-preloader.ts'
 import { SessionsPage } from './sessions/sessions-page.tsx'
+import { OtherStreamers } from './streamers/other-streamers.tsx'
 import { StreamersPage } from './streamers/streamers-page.tsx'
 
 interface AppRoutesProps {
@@ -87,6 +88,7 @@ function SessionsRoute({ api, preloader, visits }: AppRoutesProps) {
       visitKey={key}
       onPlayIntent={(session) => preloader.preload(api.playlistUrl(session))}
       onPlayIntentEnd={preloader.cancelSoon}
+      withoutSessions={<OtherStreamers api={api} streamer={streamer} />}
     />
   )
 }

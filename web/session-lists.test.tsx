@@ -194,6 +194,24 @@ test.each([
   expect(screen.getByRole('status').textContent).toBe('')
 })
 
+test('shows streamers instead of one that is unknown, and no text', async () => {
+  const streamers = ['Alice', 'Bob'].map((name) => ({ name, recording_count: 1 }))
+  await openPage('/s/nobody', { streamers })
+  const list = await screen.findByRole('list', { name: 'Streamers' })
+  const links = within(list).getAllByRole('link', { name: 'View Sessions' })
+  expect(links.map((link) => link.getAttribute('href'))).toEqual(['/s/Alice', '/s/Bob'])
+  expect(screen.getByRole('link', { name: 'All streamers' }).getAttribute('href')).toBe('/')
+  expect(screen.getByRole('status').textContent).toBe('')
+})
+
+test('shows no streamers instead of one whose sessions fail to load', async () => {
+  const streamers = [{ name: 'Alice', recording_count: 1 }]
+  await openPage('/', { streamers, broken: new Set(['/api/sessions/Alice']) })
+  fireEvent.click(await screen.findByRole('link', { name: 'View Sessions' }))
+  await screen.findByRole('list', { name: 'Sessions' })
+  expect(screen.queryByRole('list', { name: 'Streamers' })).toBeNull()
+})
+
 test('ignores a month of the URL without sessions', async () => {
   await openPage('/s/Alice?month=2020-01', { sessions: { Alice: many } })
   const control = await screen.findByRole('combobox', { name: 'Month' })

@@ -1,6 +1,7 @@
-// The three pages pass the automatic checks of WCAG 2.2 AA in both colour schemes, and work by
-// keyboard.
+// All pages, also those of what does not exist, pass the automatic checks of WCAG 2.2 AA in both
+// colour schemes, and work by keyboard.
 import { AxeBuilder } from '@axe-core/playwright'
+import type { Page } from '@playwright/test'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { expect, test } from './site.ts'
 
@@ -9,24 +10,29 @@ const pages = [
   { name: 'streamers', path: '/' },
   { name: 'sessions', path: `/s/${streamer}` },
   { name: 'player', path: `/p/${streamer}/${fixtureDate}/mp4-h264-aac-moov-first` },
+  { name: 'unknown streamer', path: '/s/nobody' },
+  { name: 'unknown session', path: `/p/${streamer}/${fixtureDate}/unknown` },
+  { name: 'session of an unknown streamer', path: `/p/nobody/${fixtureDate}/1` },
 ]
 const schemes = ['light', 'dark'] as const
 
 for (const { name, path } of pages) {
   for (const colorScheme of schemes) {
-    test(`has no violation on the ${name} page, ${colorScheme}`, async ({ page }) => {
+    test(`has no violation on the page: ${name}, ${colorScheme}`, async ({ page }) => {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       await page.goto(path)
       await expect(page.getByRole('listitem').first()).toBeVisible()
-      // @ts-expect-error axe has its own copy of playwright-core, with other types.
-      const axe = new AxeBuilder({ page })
-      const { violations } = await axe
-        .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-        .analyze()
-      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
+      await expectNoViolation(page)
     })
   }
 }
+
+test('has no violation in the rows of a phone', async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 780 })
+  await page.goto(`/s/${streamer}`)
+  await expect(page.getByRole('listitem').first()).toBeVisible()
+  await expectNoViolation(page)
+})
 
 test('has a link past the header as the first tab stop', async ({ page }) => {
   await page.goto('/')
@@ -42,3 +48,12 @@ test('moves the focus to the heading of the opened page', async ({ page }) => {
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Sessions: ${fixtureStreamer}`)
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
 })
+
+async function expectNoViolation(page: Page): Promise<void> {
+  // @ts-expect-error axe has its own copy of playwright-core, with other types.
+  const axe = new AxeBuilder({ page })
+  const { violations } = await axe
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze()
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
+}

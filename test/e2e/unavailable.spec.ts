@@ -2,6 +2,7 @@
 // and neither an ad nor a player that would wait forever.
 import type { Page } from '@playwright/test'
 import { expect, mainVideo, overlay, overrideAds, playerPath, test } from './ad-site.ts'
+import { layoutShift, recordLayoutShifts } from './layout-shift.ts'
 import { fixtureDate, fixtureStreamer, playableFixtures } from './library.ts'
 
 const others = `More from ${fixtureStreamer}`
@@ -36,6 +37,23 @@ test('shows the image of the session, and hides it where there is none', async (
   await expect(heading).toHaveText(`${fixtureStreamer} - ${fixtureDate} - unknown`)
   await expect(page.locator('main img[src$="/unknown"]')).toHaveCount(0)
 })
+
+for (const width of [390, 1440]) {
+  test(`moves nothing while it finds what else there is: ${width} px`, async ({ page }) => {
+    await page.addInitScript(recordLayoutShifts)
+    await page.setViewportSize({ width, height: 900 })
+    await overrideAds(page, { zones: {} })
+    const streamers = [encodeURIComponent(fixtureStreamer), 'nobody']
+    for (const streamer of streamers) {
+      await page.goto(`/p/${streamer}/${fixtureDate}/unknown`)
+      const recommended = page.getByRole('list', { name: 'Recommended' })
+      await expect(recommended.getByRole('listitem').first()).toBeVisible()
+      const isKnown = streamer !== 'nobody'
+      await expect(page.getByRole('link', { name: 'All streamers' })).toHaveCount(isKnown ? 0 : 1)
+      expect(await layoutShift(page)).toBeLessThan(0.001)
+    }
+  })
+}
 
 test('plays a session that is listed a moment later', async ({ page }) => {
   await refusePlaylist(page, 404)

@@ -51,8 +51,9 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
   const isStarted = startedSource === source
   const [settledSource, setSettledSource] = useState<string>()
   const onSettled = useCallback(() => setSettledSource(source), [source])
+  const isDue = isStarted || isUnavailable
   // The controls may not load.
-  const hasWaited = useTimeout(isStarted, SETTLE_TIMEOUT_MS)
+  const hasWaited = useTimeout(isDue, SETTLE_TIMEOUT_MS)
   const playerRef = useRef<HTMLDivElement>(null)
   const [isTheatre, toggleTheatre] = useTheatre(playerRef)
   const title = `${streamer} - ${date} - ${sessionId}`
@@ -69,7 +70,7 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
         back={<BackButton parent={sessionsPagePath(streamer)} />}
       />
       {isUnavailable ? (
-        <UnavailableSession key={source} api={api} session={session} />
+        <UnavailableSession key={source} api={api} session={session} onSettled={onSettled} />
       ) : (
         <div ref={playerRef} data-player="">
           {/* No key: the element is reused for the next session, with its full screen. */}
@@ -104,8 +105,8 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
         key={playerPagePath(session)}
         api={api}
         session={session}
-        isDue={isStarted || isUnavailable}
-        isShown={settledSource === source || isUnavailable || (isStarted && hasWaited)}
+        isDue={isDue}
+        isShown={settledSource === source || (isDue && hasWaited)}
       />
     </>
   )

@@ -1,5 +1,6 @@
 // A streamer's sessions at `/s/:streamer`.
 import { useCallback, useDeferredValue, useMemo, useState } from 'react'
+import type { ReactNode } from 'react'
 import { useNavigate } from 'react-router'
 import { useListView, useTrackSelection } from '../analytics/use-analytics.ts'
 import { useAdsAfterList } from '../ads/ads-provider.tsx'
@@ -30,6 +31,8 @@ interface SessionsPageProps {
   /** Called on hover and focus of Play. */
   onPlayIntent(this: void, session: SessionReference): void
   onPlayIntentEnd(this: void): void
+  /** Below an empty list. */
+  withoutSessions: ReactNode
 }
 
 /** Up to this many sessions are seen at a glance: they need no filter and no months. */
@@ -85,6 +88,7 @@ export function SessionsPage(props: SessionsPageProps) {
           seenShare={seenShare}
         />
       )}
+      {all?.length === 0 && props.withoutSessions}
     </>
   )
 }

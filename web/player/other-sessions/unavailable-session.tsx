@@ -1,31 +1,45 @@
-// Instead of a video that cannot be played: its image if there is one, and the other sessions.
-import { useState } from 'react'
+// Instead of a video that cannot be played: a strip with its image, and the other sessions.
+import { useEffect, useState } from 'react'
 import { playerPagePath, sessionKey } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { PageApi } from '../../api/page-api.ts'
 import { useResource } from '../../api/use-resource.ts'
 import { joinDetails } from '../../api/join-details.ts'
 import { readWatchedShares } from '../../navigation/watch-history.ts'
+import buttonStyles from '../../ui/button.module.css'
 import { CardList } from '../../ui/card-list.tsx'
+import { Link } from '../../ui/link.tsx'
 import { ListStatus } from '../../ui/list-status.tsx'
 import { useRenderedCount } from '../../ui/use-rendered-count.ts'
+import { useTimeout } from '../../ui/use-timeout.ts'
 import { SessionLinkCard } from './session-link-card.tsx'
 import styles from './unavailable-session.module.css'
 import { useReloadWhenListed } from './use-reload-when-listed.ts'
-import videoStyles from '../video-player.module.css'
 
 interface UnavailableSessionProps {
   api: PageApi
   session: SessionReference
+  /** Called once what is below it moves no more. */
+  onSettled(this: void): void
 }
 
-export function UnavailableSession({ api, session }: UnavailableSessionProps) {
+/** How long the cards wait for their titles, which make them taller. */
+const DETAILS_WAIT_MS = 500
+
+export function UnavailableSession({ api, session, onSettled }: UnavailableSessionProps) {
   const { streamer } = session
   const list = useResource(api.sessions(streamer))
   useReloadWhenListed(api.playlistUrl(session))
   const [hasImage, setHasImage] = useState(true)
   const own = playerPagePath(session)
   const details = useResource(api.details(streamer))
+  const hasWaited = useTimeout(list.status === 'loaded', DETAILS_WAIT_MS)
+  const isSettled =
+    list.status === 'failed' ||
+    (list.status === 'loaded' && (hasWaited || details.status !== 'loading'))
+  useEffect(() => {
+    if (isSettled) onSettled()
+  }, [isSettled, onSettled])
   const [watchedShares] = useState(() => readWatchedShares())
   const others = joinDetails(
     list.status === 'loaded' ? list.value : [],
@@ -50,19 +64,22 @@ export function UnavailableSession({ api, session }: UnavailableSessionProps) {
     <>
       {/* React moves it to the head. */}
       <meta name="robots" content="noindex" />
-      {hasImage && (
-        <div className={videoStyles.stage}>
-          <img
-            className={videoStyles.video}
-            src={api.thumbnailUrl(session)}
-            alt=""
-            onError={() => setHasImage(false)}
-          />
-        </div>
+      <div className={styles.strip}>
+        {hasImage && (
+          <img src={api.thumbnailUrl(session)} alt="" onError={() => setHasImage(false)} />
+        )}
+        <svg viewBox="0 0 24 24" aria-hidden="true">
+          <path d="M8.5 5.5v13l10-6.5zM4 4l16 16" />
+        </svg>
+      </div>
+      {!isSettled && <ListStatus isLoading />}
+      {isSettled && cards.length === 0 && (
+        <Link className={buttonStyles.primary} to="/">
+          All streamers
+        </Link>
       )}
-      {list.status === 'loading' && <ListStatus isLoading />}
-      {cards.length > 0 && (
-        <section className={styles.more}>
+      {isSettled && cards.length > 0 && (
+        <section>
           <h2 className={styles.heading} title={streamer}>
             More from <bdi>{streamer}</bdi>
           </h2>

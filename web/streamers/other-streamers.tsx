@@ -1,0 +1,40 @@
+// The first streamers, for the page of one that is not listed.
+import type { PageApi } from '../api/page-api.ts'
+import { useResource } from '../api/use-resource.ts'
+import buttonStyles from '../ui/button.module.css'
+import { CardList } from '../ui/card-list.tsx'
+import { Link } from '../ui/link.tsx'
+import styles from './other-streamers.module.css'
+import { StreamerCard } from './streamer-card.tsx'
+
+interface OtherStreamersProps {
+  api: PageApi
+  streamer: string
+}
+
+const LIMIT = 12
+
+/** Nothing if `streamer` is listed: its sessions could not be loaded, or are gone just now. */
+export function OtherStreamers({ api, streamer }: OtherStreamersProps) {
+  const list = useResource(api.streamers())
+  if (list.status !== 'loaded' || list.value.some(({ name }) => name === streamer)) return null
+  const cards = list.value
+    .slice(0, LIMIT)
+    .map(({ name, recording_count }, position) => (
+      <StreamerCard
+        key={name}
+        name={name}
+        recordingCount={recording_count}
+        thumbnailUrl={api.streamerThumbnailUrl(name)}
+        position={position}
+      />
+    ))
+  return (
+    <>
+      <CardList label="Streamers" layout="dense" cards={cards} />
+      <Link className={`${buttonStyles.primary} ${styles.all}`} to="/">
+        All streamers
+      </Link>
+    </>
+  )
+}
