@@ -248,6 +248,24 @@ test.describe('with the page clock stopped', () => {
   })
 })
 
+test('names its controls in sight where there is room, the shortcuts last', async ({ page }) => {
+  await open(page)
+  const controls = page.locator('[data-player]')
+  const copy = controls.getByText(/^Copy link at 0:00:\d\d$/)
+  const shortcuts = page.getByRole('button', { name: 'Keyboard shortcuts' })
+  const theatre = page.getByRole('button', { name: 'Theatre' })
+  const widthOfTheatre = async () => (await theatre.boundingBox())?.width ?? 0
+  await page.setViewportSize({ width: 1280, height: 800 })
+  const named = await widthOfTheatre()
+  for (const width of [360, 768]) {
+    await page.setViewportSize({ width, height: 800 })
+    await expect.poll(widthOfTheatre).toBeLessThan(named)
+    await expect(copy).toBeVisible()
+    const [last, before] = [await shortcuts.boundingBox(), await copy.boundingBox()]
+    expect(last?.x).toBeGreaterThan(before?.x ?? Infinity)
+  }
+})
+
 test('remembers speed and volume', async ({ page }) => {
   const video = await open(page)
   await page.getByRole('button', { name: 'Speed', exact: true }).click()

@@ -39,7 +39,7 @@ export function ControlRow(props: ControlRowProps) {
         {props.menus}
         <button
           type="button"
-          className={styles.control}
+          className={`${styles.control} ${styles.named}`}
           aria-label="Theatre"
           aria-pressed={isTheatre}
           title={hasShortcuts ? 'Theatre (T)' : 'Theatre'}
@@ -47,6 +47,10 @@ export function ControlRow(props: ControlRowProps) {
         >
           <Icon name="theatre" />
         </button>
+      </div>
+      <div className={styles.group}>
+        <LiveButton playback={playback} />
+        <CopyLinkButton playback={playback} />
         <button
           type="button"
           className={styles.control}
@@ -56,10 +60,6 @@ export function ControlRow(props: ControlRowProps) {
         >
           <Icon name="keyboard" />
         </button>
-      </div>
-      <div className={styles.group}>
-        <LiveButton playback={playback} />
-        <CopyLinkButton playback={playback} />
       </div>
     </>
   )

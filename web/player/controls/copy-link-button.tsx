@@ -38,10 +38,7 @@ export function CopyLinkButton({ playback }: CopyLinkButtonProps) {
         onClick={copy}
       >
         <Icon name={isCopied ? 'done' : 'link'} />
-        <span aria-hidden="true">
-          <span className={styles.wide}>Copy link at </span>
-          {moment}
-        </span>
+        <span aria-hidden="true">Copy link at {moment}</span>
       </button>
       <output className={styles.announcement}>{isCopied ? 'Link copied' : ''}</output>
     </>

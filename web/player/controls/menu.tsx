@@ -67,7 +67,7 @@ export function Menu({ label, icon, value, isActive, items, onSelect }: MenuProp
       <button
         ref={buttonRef}
         type="button"
-        className={styles.control}
+        className={`${styles.control} ${styles.named}`}
         aria-label={label}
         data-value={value}
         data-active={isActive ? '' : undefined}
