@@ -242,9 +242,34 @@ test.describe('with the page clock stopped', () => {
     await video.evaluate((element: HTMLVideoElement) => element.pause())
     await seek(video, 12.3)
     await page.getByRole('button', { name: 'Copy link at 0:00:12', exact: true }).click()
-    await expect(page.getByText('Link copied')).toBeAttached()
-    const copied = await page.evaluate(() => navigator.clipboard.readText())
-    expect(new URL(copied).pathname + new URL(copied).search).toBe(`${playerPath}?t=12`)
+    await expect(page.getByText('Link copied')).toBeVisible()
+    expect(await copiedPath(page)).toBe(`${playerPath}?t=12`)
+  })
+
+  test('copies and shares a link to a moment that is typed or nudged', async ({
+    page,
+    context,
+  }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.addInitScript(() => {
+      navigator.share = async ({ url } = {}) => void Object.assign(globalThis, { shared: url })
+    })
+    await open(page)
+    await page.getByRole('button', { name: 'Share', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Share this moment' })
+    const field = dialog.getByRole('textbox', { name: 'Start at' })
+    const copy = dialog.getByRole('button', { name: 'Copy' })
+    await field.fill('9:00')
+    await expect(copy).toBeDisabled()
+    await field.fill('0:31')
+    await dialog.getByRole('button', { name: '+1 s' }).click()
+    await expect(field).toHaveValue('0:00:32')
+    await copy.click()
+    await expect(dialog.getByText('Link copied')).toBeVisible()
+    expect(await copiedPath(page)).toBe(`${playerPath}?t=32`)
+    await dialog.getByRole('button', { name: '−1 s' }).click()
+    await dialog.getByRole('button', { name: 'Share…' }).click()
+    expect(await page.evaluate('globalThis.shared')).toContain(`${playerPath}?t=31`)
   })
 })
 
@@ -388,6 +413,12 @@ for (const width of [320, 360, 768]) {
     const { violations } = await new AxeBuilder({ page }).include('main').analyze()
     expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
   })
+}
+
+/** Path and query of the link in the clipboard. */
+async function copiedPath(page: Page): Promise<string> {
+  const { pathname, search } = new URL(await page.evaluate(() => navigator.clipboard.readText()))
+  return pathname + search
 }
 
 /** Opens the player page, and waits for its controls and for playback. */

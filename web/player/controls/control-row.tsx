@@ -7,10 +7,10 @@ import type { Playback } from '../playback/playback.ts'
 import { usePlayback } from '../playback/use-playback.ts'
 import { jumpToLive } from './commands.ts'
 import styles from './controls.module.css'
-import { CopyLinkButton } from './copy-link-button.tsx'
 import { Icon } from './icon.tsx'
 import { LIVE_SECONDS, secondsToEdge } from './live-edge.ts'
 import type { Neighbours } from './neighbours.ts'
+import { ShareButtons } from './share/share-buttons.tsx'
 import type { Command } from './shortcuts/shortcuts.ts'
 import { SpeedMenu } from './speed-menu.tsx'
 
@@ -50,7 +50,7 @@ export function ControlRow(props: ControlRowProps) {
       </div>
       <div className={styles.group}>
         <LiveButton playback={playback} />
-        <CopyLinkButton playback={playback} />
+        <ShareButtons playback={playback} />
         <button
           type="button"
           className={styles.control}

@@ -8,6 +8,7 @@ const PATHS = {
   // The letters CC.
   subtitles: 'M3 5h18v14H3zM10.5 10.4a2 2 0 1 0 0 3.2M17 10.4a2 2 0 1 0 0 3.2',
   link: 'M9 17H8A5 5 0 0 1 8 7h1M15 7h1a5 5 0 0 1 0 10h-1M8 12h8',
+  share: 'M12 15V4M8 7.5 12 4l4 3.5M5 12v8h14v-8',
   done: 'm5 13 4 4L19 7',
   theatre: 'M2 5h20v14H2zM9 9.5 6.5 12 9 14.5M15 9.5l2.5 2.5-2.5 2.5M7 12h10',
   keyboard: 'M2 6h20v12H2zM6 10h.01M10 10h.01M14 10h.01M18 10h.01M6 14h.01M18 14h.01M10 14h4',

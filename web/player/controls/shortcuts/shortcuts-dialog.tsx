@@ -1,7 +1,6 @@
 // The list of the keyboard shortcuts, as a modal dialog.
-import { useEffect, useId, useRef } from 'react'
+import { Dialog } from '../dialog.tsx'
 import styles from './shortcuts-dialog.module.css'
-import { Icon } from '../icon.tsx'
 import { SHORTCUT_HELP } from './shortcuts.ts'
 import type { Shortcuts } from './use-shortcuts.ts'
 
@@ -12,19 +11,8 @@ interface ShortcutsDialogProps {
 
 /** Open as long as it is rendered. */
 export function ShortcutsDialog({ shortcuts, onClose }: ShortcutsDialogProps) {
-  const dialogRef = useRef<HTMLDialogElement>(null)
-  const id = useId()
-  useEffect(() => {
-    if (!dialogRef.current?.open) dialogRef.current?.showModal()
-  }, [])
   return (
-    <dialog ref={dialogRef} className={styles.dialog} aria-labelledby={id} onClose={onClose}>
-      <div className={styles.header}>
-        <h2 id={id}>Keyboard shortcuts</h2>
-        <button type="button" className={styles.close} aria-label="Close" onClick={onClose}>
-          <Icon name="close" />
-        </button>
-      </div>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       {/* WCAG 2.1.4: speech input and tremor press single keys by accident. */}
       <label className={styles.choice}>
         <input
@@ -46,6 +34,6 @@ export function ShortcutsDialog({ shortcuts, onClose }: ShortcutsDialogProps) {
           </div>
         ))}
       </dl>
-    </dialog>
+    </Dialog>
   )
 }

@@ -1,0 +1,80 @@
+// Chooses the moment of a link to the session, and copies or shares the link.
+import { useState } from 'react'
+import { formatMoment } from '../../../ui/format-moment.ts'
+import { Dialog } from '../dialog.tsx'
+import styles from './share-dialog.module.css'
+import { parseTypedMoment } from './typed-moment.ts'
+import { momentUrl, useCopiedLink } from './use-copied-link.ts'
+
+interface ShareDialogProps {
+  /** The moment at first. */
+  seconds: number
+  durationSeconds: number
+  onClose(this: void): void
+}
+
+export function ShareDialog({ seconds, durationSeconds, onClose }: ShareDialogProps) {
+  const [text, setText] = useState(() => formatMoment(seconds))
+  const [isCopied, copy] = useCopiedLink()
+  const typed = parseTypedMoment(text)
+  const chosen = typed !== undefined && typed <= durationSeconds ? Math.floor(typed) : undefined
+
+  function move(change: number): void {
+    const moved = Math.min(Math.max((chosen ?? seconds) + change, 0), durationSeconds)
+    setText(formatMoment(moved))
+  }
+
+  function share(): void {
+    const url = momentUrl(chosen ?? seconds)
+    // The visitor may close the sheet.
+    void navigator.share({ title: document.title, url }).catch(() => undefined)
+  }
+
+  return (
+    <Dialog title="Share this moment" onClose={onClose}>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (chosen !== undefined) copy(chosen)
+        }}
+      >
+        <label className={styles.field}>
+          Start at
+          <input
+            value={text}
+            aria-invalid={chosen === undefined}
+            autoComplete="off"
+            onChange={(event) => setText(event.target.value)}
+          />
+        </label>
+        <button type="button" className={styles.button} onClick={() => move(-1)}>
+          −1 s
+        </button>
+        <button type="button" className={styles.button} onClick={() => move(1)}>
+          +1 s
+        </button>
+        <div className={styles.actions}>
+          {'share' in navigator && (
+            <button
+              type="button"
+              className={styles.button}
+              disabled={chosen === undefined}
+              onClick={share}
+            >
+              Share…
+            </button>
+          )}
+          <button
+            type="submit"
+            className={`${styles.button} ${styles.main}`}
+            disabled={chosen === undefined}
+          >
+            Copy
+          </button>
+          <output className={styles.copied}>{isCopied ? 'Link copied' : ''}</output>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,23 @@
+// Copies a link to a moment of the session.
+import { useEffect, useState } from 'react'
+import { copyText } from './copy-text.ts'
+
+const CONFIRMATION_MS = 2000
+
+/** The address of the page at a moment, in whole seconds. */
+export function momentUrl(seconds: number): string {
+  const url = new URL(location.pathname, location.href)
+  if (seconds > 0) url.searchParams.set('t', String(seconds))
+  return url.href
+}
+
+/** Whether a link was copied just now, and the function that copies one. Call it in a click. */
+export function useCopiedLink(): [isCopied: boolean, copy: (seconds: number) => void] {
+  const [isCopied, setIsCopied] = useState(false)
+  useEffect(() => {
+    if (!isCopied) return undefined
+    const timer = setTimeout(() => setIsCopied(false), CONFIRMATION_MS)
+    return () => clearTimeout(timer)
+  }, [isCopied])
+  return [isCopied, (seconds) => void copyText(momentUrl(seconds)).then(setIsCopied)]
+}
