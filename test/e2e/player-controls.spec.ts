@@ -14,6 +14,8 @@ const [next, current, previous] = [
   'ts-h264-aac-pat-not-at-start',
 ].toSorted()
 const seconds = 36
+/** How long the result of a key is shown. */
+const resultMs = 800
 const pathOf = (sessionId: string) => `/p/${streamer}/${fixtureDate}/${sessionId}`
 const playerPath = pathOf('ts-h264-aac-clean-hls-concat')
 
@@ -270,6 +272,20 @@ test.describe('with the page clock stopped', () => {
     await dialog.getByRole('button', { name: '−1 s' }).click()
     await dialog.getByRole('button', { name: 'Share…' }).click()
     expect(await page.evaluate('globalThis.shared')).toContain(`${playerPath}?t=31`)
+  })
+
+  test('shows for a moment what a key has done', async ({ page }) => {
+    const video = await open(page)
+    const result = page.locator('[data-player]').getByRole('status')
+    await page.keyboard.press('k')
+    await expect(result.filter({ hasText: 'Paused' })).toBeVisible()
+    await seek(video, 20)
+    await page.keyboard.press('j')
+    await expect(result.filter({ hasText: /^−10 s$/ })).toBeVisible()
+    await page.keyboard.press('>')
+    await expect(result.filter({ hasText: '1.25×' })).toBeVisible()
+    await page.clock.runFor(resultMs)
+    await expect(result.filter({ hasText: '1.25×' })).toHaveCount(0)
   })
 })
 

@@ -23,6 +23,7 @@ import { openMediaSession } from './controls/media-session.ts'
 import { findNeighbours } from './controls/neighbours.ts'
 import type { Neighbours } from './controls/neighbours.ts'
 import { StallSpinner } from './controls/stall-spinner.tsx'
+import { KeyFeedback, useKeyResult } from './controls/shortcuts/key-feedback.tsx'
 import { ShortcutsDialog } from './controls/shortcuts/shortcuts-dialog.tsx'
 import type { Command } from './controls/shortcuts/shortcuts.ts'
 import { useShortcuts } from './controls/shortcuts/use-shortcuts.ts'
@@ -82,7 +83,8 @@ export function SessionControls(props: SessionControlsProps) {
     savePreferences({ audio })
   }
 
-  const shortcuts = useShortcuts(playback.video, run)
+  const [keyResult, runKey] = useKeyResult(playback.video, run)
+  const shortcuts = useShortcuts(playback.video, runKey)
   useWatchHistory(playback, session)
   useVolumeMemory(playback)
 
@@ -137,6 +139,7 @@ export function SessionControls(props: SessionControlsProps) {
         createPortal(
           <>
             <StallSpinner playback={playback} />
+            <KeyFeedback {...keyResult} />
             <ContinueButton playback={playback} session={session} />
             {hasEnded && (
               <EndCard
