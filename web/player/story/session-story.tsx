@@ -33,16 +33,21 @@ export function SessionStory(props: SessionStoryProps) {
   const profile = useResource(api.details(streamer))
   const { displayName, avatarUrl } = profile.status === 'loaded' ? profile.value : NO_PROFILE
   const { title, game, description, startTime, durationSeconds = Infinity } = details
-  useEffect(onSettled, [onSettled])
+  const isLoading = profile.status === 'loading'
+  useEffect(() => (isLoading ? undefined : onSettled()), [isLoading, onSettled])
   useDocumentTitle(title === undefined ? heading : `${title} · ${heading}`)
   return (
-    <section className={styles.story} aria-label="About this session">
+    <section
+      className={styles.story}
+      aria-label="About this session"
+      data-loading={isLoading || undefined}
+    >
       {title !== undefined && (
         <h2 className={styles.title}>
           <bdi>{title}</bdi>
         </h2>
       )}
-      <p className={styles.facts} data-loading={profile.status === 'loading' || undefined}>
+      <p className={styles.facts}>
         {avatarUrl !== undefined && (
           <img className={styles.avatar} src={api.streamerThumbnailUrl(streamer)} alt="" />
         )}
