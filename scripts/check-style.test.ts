@@ -25,7 +25,10 @@ describe('findProblems', () => {
   })
 
   it('allows colours in the tokens, and ids elsewhere', () => {
-    expect(problemsOf('web/styles/tokens.css', '/* Tokens. */\n:root { --ink: #111; }')).toEqual([])
+    for (const name of ['tokens.css', 'stage-tokens.css']) {
+      const tokens = '/* Tokens. */\n:root { --ink: #111; }'
+      expect(problemsOf(`web/styles/${name}`, tokens)).toEqual([])
+    }
     const css = '/* Card. */\n#face { color: var(--ink); z-index: var(--layer-top); }'
     expect(problemsOf('web/ui/card.module.css', css)).toEqual([])
     expect(problemsOf('web/layout.tsx', '// Frame.\nexport const a = <a href="#main" />')).toEqual(

@@ -87,7 +87,7 @@ const colourOrLayer = new RegExp(
 
 /** Only the tokens define colours and z-indices. */
 function findColours({ path: name, text }: ProjectFile): string[] {
-  if (!name.startsWith('web/') || name === 'web/styles/tokens.css') return []
+  if (!name.startsWith('web/') || /^web\/styles\/(?:stage-)?tokens\.css$/.test(name)) return []
   if (!/\.(?:css|tsx)$/.test(name)) return []
   return linesOf(text).flatMap((line, at) =>
     [...line.matchAll(colourOrLayer)].map(

@@ -15,7 +15,7 @@ import { createVideoElement } from './player/video-element.ts'
 import type { AutoplayAudio } from './player/visit/autoplay.ts'
 import { enterSession } from './player/visit/enter-session.ts'
 import { parseLinkedRange } from './player/visit/linked-range.ts'
-import './styles/tokens.css'
+import './styles/stage-tokens.css'
 import './embed.css'
 
 const CONFIG_TIMEOUT_MS = 30_000
