@@ -1,7 +1,12 @@
 // The entry of the embedded player: the video of one session with its pre-roll, for pages of other
 // sites. It has neither the layout of the site nor the library of its components.
 import { configApiPath, parseSessionKey, playlistApiPath } from '../shared/paths.ts'
-import { activityApiPath, thumbnailApiPath, withoutTrailingSlashes } from '../shared/paths.ts'
+import {
+  activityApiPath,
+  playerPagePath,
+  thumbnailApiPath,
+  withoutTrailingSlashes,
+} from '../shared/paths.ts'
 import type { SessionReference } from '../shared/paths.ts'
 import { createAnalytics } from './analytics/analytics.ts'
 import { parsePageConfig } from './api/page-config.ts'
@@ -33,6 +38,7 @@ function start(stage: HTMLElement, session: SessionReference): void {
   video.poster = base + thumbnailApiPath(session)
   video.setAttribute('aria-label', document.title)
   stage.append(video)
+  showTitle(stage, video, session)
   const range = parseLinkedRange(location.search)
   const { startSeconds = 0 } = range
   const { playback, end } = playSession(video, base + playlistApiPath(session), { startSeconds })
@@ -75,6 +81,23 @@ async function loadConfig(signal: AbortSignal) {
   return parsePageConfig(body, base)
 }
 
+/** Over the video while it is paused: a link to the moment on the page of the session. */
+function showTitle(stage: HTMLElement, video: HTMLVideoElement, session: SessionReference): void {
+  const link = document.createElement('a')
+  link.target = '_blank'
+  link.textContent = document.title
+  const heading = document.createElement('h1')
+  heading.append(link)
+  stage.append(heading)
+  const update = () => {
+    const seconds = Math.floor(video.currentTime)
+    link.href = basePath + playerPagePath(session) + (seconds > 0 ? `?t=${seconds}` : '')
+    stage.toggleAttribute('data-paused', video.paused)
+  }
+  for (const type of ['play', 'pause', 'seeked', 'emptied']) video.addEventListener(type, update)
+  update()
+}
+
 function offerUnmute(stage: HTMLElement, video: HTMLVideoElement, audio: AutoplayAudio): void {
   stage.querySelector(':scope > button')?.remove()
   if (audio !== 'muted') return
@@ -101,7 +124,9 @@ function showUnavailable(stage: HTMLElement): void {
   link.href = `${basePath}/`
   link.target = '_blank'
   link.textContent = 'Watch others'
-  const note = document.createElement('p')
-  note.append('This session is not available. ', link)
+  const heading = document.createElement('h1')
+  heading.textContent = 'This session is not available.'
+  const note = document.createElement('section')
+  note.append(heading, link)
   stage.replaceChildren(note)
 }
