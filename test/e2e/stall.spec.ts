@@ -1,6 +1,6 @@
 // The spinner over the video: only while playback waits for data, and not in the visitor's way.
 import type { Locator, Page } from '@playwright/test'
-import { expect, mainVideo, overlay, overrideAds, playerPath, test } from './ad-site.ts'
+import { expect, mainVideo, overlay, overrideAds, playerPath, position, test } from './ad-site.ts'
 
 /** How long playback waits before the spinner appears. */
 const delayMs = 500
@@ -32,6 +32,28 @@ test('shows a spinner while playback waits, and leaves the controls usable', asy
     .poll(() => mainVideo(page).evaluate((video: HTMLVideoElement) => video.currentTime))
     .toBeGreaterThan(33)
   await expect(spinner).toHaveCount(0)
+})
+
+test('is quietly paused while the network is away, and goes on by itself', async ({ page }) => {
+  await overrideAds(page, { zones: {} })
+  const last = await lastSegment(page)
+  let isAway = true
+  await page.route(/\.(?:ts|m4s)$/, (route) =>
+    isAway && route.request().url().endsWith(last)
+      ? route.abort('internetdisconnected')
+      : route.continue(),
+  )
+  await page.goto(playerPath)
+  await expect(mainVideo(page)).toHaveJSProperty('paused', false)
+  await expect(page.getByRole('slider')).toBeVisible()
+  await mainVideo(page).evaluate((video: HTMLVideoElement) => void (video.currentTime = 33))
+  const stall = page.locator('[data-stall]')
+  await showAfterDelay(page, stall.getByText('Waiting for the network…'))
+  await expect(stall.getByText('Loading…')).toHaveCount(0)
+  isAway = false
+  await page.clock.resume()
+  await expect.poll(() => position(page)).toBeGreaterThan(33)
+  await expect(stall).toHaveCount(0)
 })
 
 test('shows no spinner over the pre-roll', async ({ page }) => {

@@ -1,4 +1,4 @@
-// Over the video while playback waits for data, or if the browser cannot decode it.
+// Over the video while playback waits for data or the network, or if the browser lacks its codec.
 import { describeMissingCodec } from '../playback/describe-codec.ts'
 import { usePlayback } from '../playback/use-playback.ts'
 import type { Playback } from '../playback/playback.ts'
@@ -14,6 +14,7 @@ export function StallSpinner({ playback }: { playback: Playback }) {
     // The engine of a failed session has stopped trying.
     ({ isStalled, phase }) => isStalled && (phase === 'open' || phase === 'opening'),
   )
+  const isAway = usePlayback(playback, (state) => state.isUnreachable)
   const isShown = useDelayed(isWaiting, DELAY_MS)
   const codec = usePlayback(playback, (state) => state.codec)
   return (
@@ -22,8 +23,8 @@ export function StallSpinner({ playback }: { playback: Playback }) {
       {codec !== undefined && <span className={styles.note}>{describeMissingCodec(codec)}</span>}
       {isShown && (
         <>
-          <span className={styles.spinner} />
-          <span className={styles.label}>Loading…</span>
+          <span className={styles.spinner} data-away={isAway || undefined} />
+          <span className={styles.label}>{isAway ? 'Waiting for the network…' : 'Loading…'}</span>
         </>
       )}
     </output>

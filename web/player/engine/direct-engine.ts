@@ -53,6 +53,7 @@ export function playDirectly(
         if (signal.aborted) return
         const refusal = refusalOf(status)
         if (refusal) report({ type: 'refused', refusal })
+        if (failure.kind === 'network' && !failure.refused) report({ type: 'unreachable' })
         recovery.failed(failure)
       })
     },

@@ -142,6 +142,9 @@ function reportLoads(hls: Hls, report: (event: PlaybackEvent) => void): void {
   hls.on(Events.ERROR, (_event, data) => {
     const refusal = isOfPlaylist(data) ? refusalOf(data.response?.code) : undefined
     if (refusal) report({ type: 'refused', refusal })
+    if (data.type === ErrorTypes.NETWORK_ERROR && !data.response?.code) {
+      report({ type: 'unreachable' })
+    }
     const codec = missingCodec(hls.media, data)
     if (codec === undefined) return
     report({ type: 'undecodable', codec, durationSeconds: hls.latestLevelDetails?.edge ?? 0 })

@@ -78,6 +78,7 @@ test('has the facts of the element', () => {
   }
   expect(after(media({ hasMetadata: true, durationSeconds: 60, ...facts }))).toEqual({
     phase: 'open',
+    isUnreachable: false,
     durationSeconds: 60,
     liveEdgeSeconds: undefined,
     ...facts,
@@ -132,4 +133,12 @@ test('without a decoder, the duration is known and the position can be moved', (
   const state = after(loaded, waiting, undecodable, { type: 'moved', seconds: 20 })
   expect(state).toMatchObject({ durationSeconds: 60, positionSeconds: 20, isStalled: false })
   expect(after(loaded, ready, { type: 'moved', seconds: 20 }).positionSeconds).toBe(0)
+})
+
+test('knows that the network is away until data arrives or plays', () => {
+  const waiting = media({ isPaused: false, isStalled: true })
+  const away: PlaybackEvent = { type: 'unreachable' }
+  expect(after(ready, away, waiting).isUnreachable).toBe(true)
+  expect(after(ready, waiting, away, loaded).isUnreachable).toBe(false)
+  expect(after(ready, waiting, away, ready).isUnreachable).toBe(false)
 })

@@ -22,6 +22,8 @@ export interface PlaybackState {
   isPaused: boolean
   /** The visitor waits: playing, but without data. */
   isStalled: boolean
+  /** The last request got no response at all; the engine tries again by itself. */
+  isUnreachable: boolean
   positionSeconds: number
   /** Undefined until the metadata is loaded; of a growing session, its length so far. */
   durationSeconds: number | undefined
@@ -57,6 +59,8 @@ export type PlaybackEvent =
   /** A playlist or a segment was loaded. */
   | { type: 'loaded' }
   | { type: 'refused'; refusal: Refusal }
+  /** A request got no response. */
+  | { type: 'unreachable' }
   | { type: 'gave up' }
   | { type: 'undecodable'; codec: string; durationSeconds: number }
   /** Where the visitor seeks to in an `undecodable` session. */
@@ -69,6 +73,7 @@ export const initialPlayback: PlaybackState = {
   phase: 'opening',
   isPaused: true,
   isStalled: false,
+  isUnreachable: false,
   positionSeconds: 0,
   durationSeconds: undefined,
   buffered: [],
@@ -101,9 +106,9 @@ export function reducePlayback(state: PlaybackState, event: PlaybackEvent): Play
     case 'media':
       return withSnapshot(state, event.snapshot)
     case 'loaded':
-      return state.phase === 'opening' || state.phase === 'failed'
-        ? { ...state, phase: 'open' }
-        : state
+      return withLoaded(state)
+    case 'unreachable':
+      return state.isUnreachable ? state : { ...state, isUnreachable: true }
     case 'refused':
       // A session that is removed while it plays continues with what is buffered.
       return state.durationSeconds === undefined ? { ...state, phase: event.refusal } : state
@@ -121,6 +126,13 @@ export function reducePlayback(state: PlaybackState, event: PlaybackEvent): Play
   }
 }
 
+function withLoaded(state: PlaybackState): PlaybackState {
+  const { phase, isUnreachable } = state
+  const isOpened = phase === 'opening' || phase === 'failed'
+  if (!isOpened && !isUnreachable) return state
+  return { ...state, phase: isOpened ? 'open' : phase, isUnreachable: false }
+}
+
 function withSnapshot(state: PlaybackState, snapshot: MediaSnapshot): PlaybackState {
   const { durationSeconds, seekableEndSeconds } = snapshot
   const isEndless = durationSeconds === Infinity
@@ -128,6 +140,8 @@ function withSnapshot(state: PlaybackState, snapshot: MediaSnapshot): PlaybackSt
     phase: phaseAfter(state.phase, snapshot),
     isPaused: snapshot.isPaused,
     isStalled: snapshot.isStalled,
+    // Of native HLS, data that plays is the only sign of a response.
+    isUnreachable: state.isUnreachable && snapshot.isStalled,
     positionSeconds: snapshot.positionSeconds,
     durationSeconds: snapshot.hasMetadata
       ? finiteDuration(durationSeconds, seekableEndSeconds)
