@@ -24,13 +24,13 @@ export function LayoutAd({ slotName }: { slotName: LayoutSlotName }) {
 
 function LayoutBlock({ slots, slotName }: { slots: AdSlots; slotName: LayoutSlotName }) {
   const hostRef = useAdHost(slots, slotName, 0)
-  // Header and footer are landmarks already; the sidebar becomes one.
-  const Block = slotName === 'sidebar' ? 'aside' : 'div'
+  // The header is a landmark already; the others become one each.
+  const Block = slotName === 'header' ? 'div' : 'aside'
   return (
     <Block
       className={styles.block}
       data-ad-block={slotName}
-      aria-label={slotName === 'sidebar' ? LABEL : undefined}
+      aria-label={slotName === 'header' ? undefined : `${LABEL}: ${slotName}`}
     >
       <p className={styles.label}>{LABEL}</p>
       <div ref={hostRef} className={styles.host} />
