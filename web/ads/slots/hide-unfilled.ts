@@ -18,7 +18,11 @@ export function hideLater(
 /** Hides the block unless it contains an ad. */
 export function hideUnfilled(block: HTMLElement, fill: SlotSettings['fill']): void {
   if (isFilled(block, fill)) return
-  // Cards after a collapsed block move up. Below the viewport nobody sees that.
-  if (block.getBoundingClientRect().top < window.innerHeight) block.dataset['space'] = 'reserved'
+  // What is after a collapsed block moves. Below the viewport and in a hidden tab nobody sees that.
+  if (block.getBoundingClientRect().top < window.innerHeight && !document.hidden) {
+    block.dataset['space'] = 'reserved'
+    const release = () => delete block.dataset['space']
+    document.addEventListener('visibilitychange', release, { once: true })
+  }
   block.hidden = true
 }

@@ -142,6 +142,9 @@ test('reserves the space of a hidden block in the viewport, and collapses one be
     [true, 'reserved'],
     [true, undefined],
   ])
+  // In the background, nobody sees that it goes.
+  document.dispatchEvent(new Event('visibilitychange'))
+  expect(visible.block.dataset['space']).toBeUndefined()
 })
 
 test('hides all empty blocks on request, also those that are not near the viewport', () => {
