@@ -54,6 +54,7 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
   const isDue = isStarted || isUnavailable
   // The controls may not load.
   const hasWaited = useTimeout(isDue, SETTLE_TIMEOUT_MS)
+  const isSettled = settledSource === source || (isDue && hasWaited)
   const playerRef = useRef<HTMLDivElement>(null)
   const [isTheatre, toggleTheatre] = useTheatre(playerRef)
   const title = `${streamer} - ${date} - ${sessionId}`
@@ -72,7 +73,7 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
       {isUnavailable ? (
         <UnavailableSession key={source} api={api} session={session} onSettled={onSettled} />
       ) : (
-        <div ref={playerRef} data-player="">
+        <div ref={playerRef} data-player="" data-settled={isSettled || undefined}>
           {/* No key: the element is reused for the next session, with its full screen. */}
           <VideoPlayer
             config={api.config()}
@@ -106,7 +107,7 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
         api={api}
         session={session}
         isDue={isDue}
-        isShown={settledSource === source || (isDue && hasWaited)}
+        isShown={isSettled}
       />
     </>
   )

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { firstFiles } from './first-files.ts'
 
-it('finds the segment of a media playlist that is loaded first, with its key and init segment', () => {
+it('finds the first segment that is loaded of a media playlist, with its key and init', () => {
   const playlist = [
     '#EXTM3U',
     '#EXT-X-TARGETDURATION:6',
