@@ -15,7 +15,7 @@ import './styles/base.css'
 
 const basePath = readBasePath()
 const api = createPageApi(import.meta.env.VITE_API_BASE ?? basePath)
-preloadVisited(location, basePath, api.playlistUrl)
+preloadVisited(location, basePath, (session) => api.playlistUrl(session))
 const preloader = createSessionPreloader()
 const analytics = createAnalytics({
   config: api

@@ -48,10 +48,7 @@ export function playWithHls(
   const decodableStart = trackDecodableStart(video, signal)
   const bufferTarget = adaptBufferTarget(video, signal, (next) => Object.assign(hls.config, next))
   let hls = attach(startSeconds)
-  hls.once(Events.LEVEL_LOADED, (_event, { details }) => {
-    if (startSeconds < details.edge) return
-    setTimeout(() => signal.aborted || reload(0, transferEmptied(hls)))
-  })
+  afterShorterSession(hls, startSeconds, () => signal.aborted || reload(0, transferEmptied(hls)))
   const recovery = createRecovery({
     ...playback,
     // Without a playlist, startLoad does nothing.
@@ -105,9 +102,15 @@ export function playWithHls(
   const onError = () => isDecoderError(video.error) && recovery.failed({ kind: 'media' })
   video.addEventListener('error', onError, { signal })
   video.addEventListener('waiting', recovery.stalled, { signal })
-  signal.addEventListener('abort', recovery.dispose)
-  signal.addEventListener('abort', () => hls.destroy())
+  for (const end of [recovery.dispose, () => hls.destroy()]) signal.addEventListener('abort', end)
   return true
+}
+
+/** Calls back after the event if the session ends before this position. */
+function afterShorterSession(hls: Hls, seconds: number, startOver: () => unknown): void {
+  hls.once(Events.LEVEL_LOADED, (_event, { details }) => {
+    if (seconds >= details.edge) setTimeout(startOver)
+  })
 }
 
 /**
