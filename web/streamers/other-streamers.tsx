@@ -4,8 +4,8 @@ import { useResource } from '../api/use-resource.ts'
 import buttonStyles from '../ui/button.module.css'
 import { CardList } from '../ui/card-list.tsx'
 import { Link } from '../ui/link.tsx'
-import styles from './other-streamers.module.css'
 import { StreamerCard } from './streamer-card.tsx'
+import styles from './streamers-page.module.css'
 
 interface OtherStreamersProps {
   api: PageApi

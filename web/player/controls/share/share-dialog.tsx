@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { formatMoment } from '../../../ui/format-moment.ts'
 import { Dialog } from '../dialog.tsx'
+import buttonStyles from '../../../ui/button.module.css'
 import styles from './share-dialog.module.css'
 import { parseTypedMoment } from './typed-moment.ts'
 import { momentUrl, useCopiedLink } from './use-copied-link.ts'
@@ -67,7 +68,7 @@ export function ShareDialog({ seconds, durationSeconds, onClose }: ShareDialogPr
           )}
           <button
             type="submit"
-            className={`${styles.button} ${styles.main}`}
+            className={`${buttonStyles.primary} ${styles.copy}`}
             disabled={chosen === undefined}
           >
             Copy
