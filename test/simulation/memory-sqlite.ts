@@ -48,15 +48,14 @@ export function clearMemory(kept: string): void {
 
 /** The part of the driver that the product uses. */
 class Connection {
-  readonly #file: MemoryFile = openFile()
+  readonly #file: MemoryFile
   #hasTriggers = false
   #isOpen = true
 
   constructor(path: string, options?: Sqlite.Options) {
+    this.#file = files.get(path) ?? openFile()
     if (!path.startsWith(ROOT)) return Object(new RealSqlite(path, options))
-    const known = files.get(path)
-    if (known !== undefined) this.#file = known
-    else files.set(path, this.#file)
+    files.set(path, this.#file)
   }
 
   get hasTriggers(): boolean {

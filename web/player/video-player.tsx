@@ -51,10 +51,9 @@ export function VideoPlayer(props: VideoPlayerProps) {
     video.className = styles.video ?? ''
     // Inserting it again would stop playback and leave full screen.
     if (video.parentNode !== stage) stage.prepend(video)
-    const range = parseLinkedRange(window.location.search)
-    const { startSeconds = 0 } = range
     // Loads during the pre-roll.
-    const { playback, end } = preloaded ?? playSession(video, source, { startSeconds })
+    const { playback, end } = preloaded ?? playSession(video, source)
+    const range = parseLinkedRange(window.location.search)
     const leave = enterSession({ playback, stage, config, range, onAudio: setAudio })
     onOpened(playback)
     return () => {

@@ -26,16 +26,15 @@ test('forces hls.js on Firefox, which has no native HLS', () => {
 })
 
 test('sets the source directly if hls.js cannot work', async () => {
-  const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', {
-    browser: withoutMediaSource,
-  })
+  const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', withoutMediaSource)
   await vi.waitFor(() => expect(video.src).toBe('http://127.0.0.1/playlist.m3u8'), soon)
   end()
 })
 
 test('sets the source directly if hls.js reports that it is not supported', async () => {
   const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', {
-    browser: { hasMediaSource: true, isFirefox: false },
+    hasMediaSource: true,
+    isFirefox: false,
   })
   await vi.waitFor(() => expect(video.src).toBe('http://127.0.0.1/playlist.m3u8'), soon)
   end()
@@ -43,9 +42,7 @@ test('sets the source directly if hls.js reports that it is not supported', asyn
 
 test('plays the remembered audio, and another one without seeking to 0 again', async () => {
   localStorage.setItem('aftercast.player', '{"audio":"de"}')
-  const { playback, end } = playSession(video, 'http://127.0.0.1/a.m3u8', {
-    browser: withoutMediaSource,
-  })
+  const { playback, end } = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
   await vi.waitFor(() => expect(video.src).toBe('http://127.0.0.1/a.m3u8?audio=de'), soon)
   video.dispatchEvent(new Event('loadedmetadata'))
   const seeks = watchSeeks(video, 12)
@@ -59,9 +56,7 @@ test('plays the remembered audio, and another one without seeking to 0 again', a
 })
 
 test('empties the element at the end', async () => {
-  const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', {
-    browser: withoutMediaSource,
-  })
+  const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', withoutMediaSource)
   await vi.waitFor(() => expect(video.hasAttribute('src')).toBe(true), soon)
   end()
   expect(video.hasAttribute('src')).toBe(false)
@@ -69,9 +64,7 @@ test('empties the element at the end', async () => {
 })
 
 test('starts nothing if the visitor leaves before the player has loaded', async () => {
-  playSession(video, 'http://127.0.0.1/a.m3u8', {
-    browser: { hasMediaSource: true, isFirefox: true },
-  }).end()
+  playSession(video, 'http://127.0.0.1/a.m3u8', { hasMediaSource: true, isFirefox: true }).end()
   await loadHlsEngine().catch(() => undefined)
   await new Promise((resolve) => setTimeout(resolve))
   expect(video.hasAttribute('src')).toBe(false)
@@ -79,7 +72,7 @@ test('starts nothing if the visitor leaves before the player has loaded', async 
 
 test('seeks to 0 on loadedmetadata, once per session', () => {
   const seeks = watchSeeks(video, 12)
-  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', { browser: withoutMediaSource })
+  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
   video.dispatchEvent(new Event('loadedmetadata'))
   video.dispatchEvent(new Event('loadedmetadata'))
   expect(seeks).toEqual([0])
@@ -88,9 +81,7 @@ test('seeks to 0 on loadedmetadata, once per session', () => {
 
 test('seeks to 0 before the store reports the metadata', () => {
   const seeks = watchSeeks(video, 12)
-  const { playback, end } = playSession(video, 'http://127.0.0.1/a.m3u8', {
-    browser: withoutMediaSource,
-  })
+  const { playback, end } = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
   Object.defineProperty(video, 'duration', { value: 60 })
   playback.subscribe(() => {
     if (playback.read().durationSeconds) video.currentTime = 30
@@ -102,7 +93,7 @@ test('seeks to 0 before the store reports the metadata', () => {
 
 test('does not seek if the position is 0 already', () => {
   const seeks = watchSeeks(video, 0)
-  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', { browser: withoutMediaSource })
+  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
   video.dispatchEvent(new Event('loadedmetadata'))
   expect(seeks).toEqual([])
   end()

@@ -10,12 +10,6 @@ export interface BrowserSupport {
   isFirefox: boolean
 }
 
-export interface PlayOptions {
-  /** Where playback starts; 0 by default, and if the session is shorter. */
-  startSeconds?: number
-  browser?: BrowserSupport
-}
-
 /** A session that was started in a video element. */
 export interface PlayingSession {
   playback: Playback
@@ -30,16 +24,16 @@ export interface PlayingSession {
 export function playSession(
   video: HTMLVideoElement,
   source: string,
-  { startSeconds = 0, browser = detectSupport() }: PlayOptions = {},
+  browser = detectSupport(),
 ): PlayingSession {
   const left = new AbortController()
   const { signal } = left
   // Before the store, whose subscribers may seek elsewhere as soon as there is metadata.
-  startAt(video, startSeconds, signal)
+  startAtZero(video, signal)
   const playlist = rememberedPlaylist(source)
   const playback = new Playback(video, playlist, signal)
   const { report } = playback
-  startEngine(playback, { signal, startSeconds, browser }).catch(() => report({ type: 'gave up' }))
+  startEngine(playback, { signal, browser }).catch(() => report({ type: 'gave up' }))
   return { playback, end: () => left.abort() }
 }
 
@@ -48,19 +42,20 @@ export function rememberedPlaylist(source: string): Playlist {
   return new Playlist(source, readStartPreferences().audio)
 }
 
-interface EngineOptions extends Required<PlayOptions> {
+interface EngineOptions {
   signal: AbortSignal
+  browser: BrowserSupport
 }
 
 /** Rejects if no engine could be loaded. */
 async function startEngine(playback: Playback, options: EngineOptions): Promise<void> {
-  const { signal, startSeconds, browser } = options
+  const { signal, browser } = options
   const { video, playlist, report } = playback
   if (chooseEngine(browser) === 'hls') {
     // Without the player's code, native HLS may work.
     const engine = await loadHlsEngine().catch(() => undefined)
     if (signal.aborted) return
-    const hlsOptions = { signal, report, startSeconds, force: browser.isFirefox }
+    const hlsOptions = { signal, report, force: browser.isFirefox }
     if (engine?.playWithHls(video, playlist, hlsOptions)) return
   }
   const { playDirectly } = await import('./direct-engine.ts')
@@ -84,14 +79,12 @@ function detectSupport(): BrowserSupport {
 }
 
 /**
- * Seeks to the start on the first `loadedmetadata` of a session, unless the position is there
- * already: an unneeded seek breaks WebKitGTK. A later source of the same session resumes at its
- * position.
+ * Seeks to 0 on the first `loadedmetadata` of a session, unless the position is 0 already: an
+ * unneeded seek breaks WebKitGTK. A later source of the same session resumes at its position.
  */
-function startAt(video: HTMLVideoElement, startSeconds: number, signal: AbortSignal): void {
+function startAtZero(video: HTMLVideoElement, signal: AbortSignal): void {
   const seek = () => {
-    const seconds = startSeconds < video.duration ? startSeconds : 0
-    if (video.currentTime !== seconds) video.currentTime = seconds
+    if (video.currentTime !== 0) video.currentTime = 0
   }
   video.addEventListener('loadedmetadata', seek, { once: true, signal })
 }

@@ -69,9 +69,8 @@ function sessionOpened(playback: Playback, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Seeks once the duration is known, unless the video is there or the moment is after the end. */
+/** Seeks once the duration is known, unless the moment is after the end. */
 function seekWhenKnown(playback: Playback, seconds: number, signal: AbortSignal): void {
-  const { video } = playback
   const stop = playback.subscribe(seek)
   signal.addEventListener('abort', stop)
   seek()
@@ -80,7 +79,7 @@ function seekWhenKnown(playback: Playback, seconds: number, signal: AbortSignal)
     const { durationSeconds } = playback.read()
     if (durationSeconds === undefined) return
     stop()
-    if (seconds < durationSeconds && video.currentTime !== seconds) video.currentTime = seconds
+    if (seconds < durationSeconds) playback.video.currentTime = seconds
   }
 }
 
