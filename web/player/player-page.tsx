@@ -70,38 +70,40 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
         size="session"
         back={<BackButton parent={sessionsPagePath(streamer)} />}
       />
-      {isUnavailable ? (
-        <UnavailableSession key={source} api={api} session={session} onSettled={onSettled} />
-      ) : (
-        <div ref={playerRef} data-player="" data-settled={isSettled || undefined}>
-          {/* No key: the element is reused for the next session, with its full screen. */}
-          <VideoPlayer
-            config={api.config()}
-            preloader={preloader}
-            source={source}
-            poster={api.thumbnailUrl(session)}
-            audioPoster={api.streamerThumbnailUrl(streamer)}
-            label={title}
-            onOpened={onOpened}
-            onFirstFrame={onFirstFrame}
-            onPlaying={beginVideo}
-          />
-          <div className={styles.controls}>
-            {startedSource !== undefined && playback && (
-              <SessionControls
-                key={source}
-                api={api}
-                session={session}
-                playback={playback}
-                title={title}
-                isTheatre={isTheatre}
-                onTheatre={toggleTheatre}
-                onSettled={onSettled}
-              />
-            )}
-          </div>
-        </div>
-      )}
+      <div ref={playerRef} data-player="" data-settled={isSettled || undefined}>
+        {isUnavailable ? (
+          <UnavailableSession key={source} api={api} session={session} onSettled={onSettled} />
+        ) : (
+          <>
+            {/* No key: the element is reused for the next session, with its full screen. */}
+            <VideoPlayer
+              config={api.config()}
+              preloader={preloader}
+              source={source}
+              poster={api.thumbnailUrl(session)}
+              audioPoster={api.streamerThumbnailUrl(streamer)}
+              label={title}
+              onOpened={onOpened}
+              onFirstFrame={onFirstFrame}
+              onPlaying={beginVideo}
+            />
+            <div className={styles.controls}>
+              {startedSource !== undefined && playback && (
+                <SessionControls
+                  key={source}
+                  api={api}
+                  session={session}
+                  playback={playback}
+                  title={title}
+                  isTheatre={isTheatre}
+                  onTheatre={toggleTheatre}
+                  onSettled={onSettled}
+                />
+              )}
+            </div>
+          </>
+        )}
+      </div>
       <Recommended
         key={playerPagePath(session)}
         api={api}
