@@ -22,6 +22,9 @@ for (const { name, path } of pages) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       await page.goto(path)
       await expect(page.getByRole('listitem').first()).toBeVisible()
+      if (path.startsWith('/p/')) {
+        await expect(page.getByRole('list', { name: 'Recommended' })).toBeVisible()
+      }
       await expectNoViolation(page)
     })
   }
