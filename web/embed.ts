@@ -39,15 +39,13 @@ function start(stage: HTMLElement, session: SessionReference): void {
   video.setAttribute('aria-label', document.title)
   stage.append(video)
   showTitle(stage, video, session)
-  const range = parseLinkedRange(location.search)
-  const { startSeconds = 0 } = range
-  const { playback, end } = playSession(video, base + playlistApiPath(session), { startSeconds })
+  const { playback, end } = playSession(video, base + playlistApiPath(session))
   const config = new Resource(loadConfig, Infinity)
   const leave = enterSession({
     playback,
     stage,
     config,
-    range,
+    range: parseLinkedRange(location.search),
     onAudio: (audio) => offerUnmute(stage, video, audio),
   })
   playback.subscribe(() => {

@@ -27,8 +27,6 @@ export function prepareHls(): void {
 interface HlsEngineOptions {
   signal: AbortSignal
   report(this: void, event: PlaybackEvent): void
-  /** The first segment that is loaded contains it. 0 if the session is shorter. */
-  startSeconds: number
   /** Use hls.js even if it reports that it is not supported. */
   force: boolean
 }
@@ -40,15 +38,14 @@ interface HlsEngineOptions {
 export function playWithHls(
   video: HTMLVideoElement,
   playlist: Playlist,
-  { signal, report, startSeconds, force }: HlsEngineOptions,
+  { signal, report, force }: HlsEngineOptions,
 ): boolean {
   if (!Hls.isSupported() && !force) return false
   prepareHls()
   const playback = preservePlayback(video, signal)
   const decodableStart = trackDecodableStart(video, signal)
   const bufferTarget = adaptBufferTarget(video, signal, (next) => Object.assign(hls.config, next))
-  let hls = attach(startSeconds)
-  afterShorterSession(hls, startSeconds, () => signal.aborted || reload(0, transferEmptied(hls)))
+  let hls = attach(0)
   const recovery = createRecovery({
     ...playback,
     // Without a playlist, startLoad does nothing.
@@ -102,15 +99,9 @@ export function playWithHls(
   const onError = () => isDecoderError(video.error) && recovery.failed({ kind: 'media' })
   video.addEventListener('error', onError, { signal })
   video.addEventListener('waiting', recovery.stalled, { signal })
-  for (const end of [recovery.dispose, () => hls.destroy()]) signal.addEventListener('abort', end)
+  signal.addEventListener('abort', recovery.dispose)
+  signal.addEventListener('abort', () => hls.destroy())
   return true
-}
-
-/** Calls back after the event if the session ends before this position. */
-function afterShorterSession(hls: Hls, seconds: number, startOver: () => unknown): void {
-  hls.once(Events.LEVEL_LOADED, (_event, { details }) => {
-    if (seconds >= details.edge) setTimeout(startOver)
-  })
 }
 
 /**

@@ -6,7 +6,7 @@ import { chooseEngine, rememberedPlaylist } from '../engine/play-session.ts'
 import { parseLinkedRange } from './linked-range.ts'
 import { isDataSaverOn } from './session-preloader.ts'
 
-/** Preloads for a document at `url`, if it is a player page on which hls.js plays. */
+/** Preloads for a document at `url` if it is a player page, and hls.js plays it from the start. */
 export function preloadVisited(
   url: Pick<URL, 'pathname' | 'search'>,
   basePath: string,
@@ -15,20 +15,20 @@ export function preloadVisited(
   const session = parseSessionKey(url.pathname.split('/').slice(-3).join('/'))
   if (session === undefined || url.pathname !== basePath + playerPagePath(session)) return
   if (document.hidden || isDataSaverOn() || chooseEngine() !== 'hls') return
-  const { startSeconds = 0 } = parseLinkedRange(url.search)
-  void preloadFirstFiles(rememberedPlaylist(playlistUrl(session)).url, startSeconds)
+  if (parseLinkedRange(url.search).startSeconds !== undefined) return
+  void preloadFirstFiles(rememberedPlaylist(playlistUrl(session)).url)
 }
 
 /**
- * Has the browser load what playback begins with: key, init segment and segment of a media
+ * Has the browser load what playback begins with: key, init segment and first segment of a media
  * playlist, or the first playlist of a multivariant one. Requests of the same URLs then get these
  * responses (Preload, `as=fetch`). Failures are left to those requests.
  */
-async function preloadFirstFiles(playlistUrl: string, startSeconds: number): Promise<void> {
+async function preloadFirstFiles(playlistUrl: string): Promise<void> {
   const response = await fetch(playlistUrl).catch(() => undefined)
   const playlist = response?.ok ? await response.text().catch(() => '') : ''
   if (response === undefined || !reusesPreloads(response.url)) return
-  for (const uri of firstFiles(playlist, startSeconds)) {
+  for (const uri of firstFiles(playlist)) {
     const link = document.createElement('link')
     link.rel = 'preload'
     link.as = 'fetch'
@@ -44,25 +44,12 @@ function reusesPreloads(url: string): boolean {
   return loads.filter((load) => 'transferSize' in load && load.transferSize !== 0).length === 1
 }
 
-/**
- * URIs of the segment in a playlist that hls.js loads first, and of its key and init segment (RFC
- * 8216 4.3.2).
- */
-export function firstFiles(playlist: string, startSeconds: number): string[] {
-  let files: string[] = []
-  let [key, map, endSeconds] = ['', '', 0]
-  for (const line of playlist.split('\n')) {
-    const uri = /URI="(?<uri>[^"]+)"/.exec(line)?.groups?.uri ?? ''
-    if (line.startsWith('#EXT-X-KEY:')) key = uri
-    else if (line.startsWith('#EXT-X-MAP:')) map = uri
-    else if (line.startsWith('#EXTINF:')) endSeconds += Number.parseFloat(line.slice(8))
-    else if (/^[^#\s]/.test(line)) {
-      files = [key, map, line].filter(Boolean)
-      if (endSeconds === 0 || endSeconds - SEGMENT_TOLERANCE_SECONDS > startSeconds) break
-    }
-  }
-  return files
+/** URIs of the first key, init segment and media segment of a playlist (RFC 8216 4.3.2). */
+export function firstFiles(playlist: string): string[] {
+  const patterns = [
+    /^#EXT-X-KEY:[^\n]*?\bURI="(?<uri>[^"\n]+)"/m,
+    /^#EXT-X-MAP:[^\n]*?\bURI="(?<uri>[^"\n]+)"/m,
+    /^(?<uri>[^#\s].*)$/m,
+  ]
+  return patterns.flatMap((pattern) => pattern.exec(playlist)?.groups?.uri ?? [])
 }
-
-/** So close to the end of a segment, hls.js loads the next one (`maxFragLookUpTolerance`). */
-const SEGMENT_TOLERANCE_SECONDS = 0.25
