@@ -46,10 +46,11 @@ function reusesPreloads(url: string): boolean {
 
 /** URIs of the first key, init segment and media segment of a playlist (RFC 8216 4.3.2). */
 export function firstFiles(playlist: string): string[] {
-  const patterns = [
-    /^#EXT-X-KEY:[^\n]*?\bURI="(?<uri>[^"\n]+)"/m,
-    /^#EXT-X-MAP:[^\n]*?\bURI="(?<uri>[^"\n]+)"/m,
-    /^(?<uri>[^#\s].*)$/m,
-  ]
-  return patterns.flatMap((pattern) => pattern.exec(playlist)?.groups?.uri ?? [])
+  const lines = playlist.split('\n')
+  const uriOf = (tag: string): string => {
+    const [, rest = ''] = lines.find((line) => line.startsWith(tag))?.split('URI="') ?? []
+    return rest.split('"')[0] ?? ''
+  }
+  const media = lines.find((line) => line !== '' && !line.startsWith('#')) ?? ''
+  return [uriOf('#EXT-X-KEY:'), uriOf('#EXT-X-MAP:'), media].filter(Boolean)
 }
