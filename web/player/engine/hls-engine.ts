@@ -136,9 +136,7 @@ function reportLoads(hls: Hls, report: (event: PlaybackEvent) => void): void {
   hls.on(Events.ERROR, (_event, data) => {
     const refusal = isOfPlaylist(data) ? refusalOf(data.response?.code) : undefined
     if (refusal) report({ type: 'refused', refusal })
-    if (data.type === ErrorTypes.NETWORK_ERROR && !data.response?.code) {
-      report({ type: 'unreachable' })
-    }
+    if (hasNoResponse(data)) report({ type: 'unreachable' })
     const codec = missingCodec(hls.media, data)
     if (codec === undefined) return
     report({ type: 'undecodable', codec, durationSeconds: hls.latestLevelDetails?.edge ?? 0 })
@@ -253,6 +251,12 @@ function failureOf(data: ErrorData): Failure {
   if (type !== ErrorTypes.NETWORK_ERROR) return { kind: 'other' }
   if (response?.code === undefined || !REFUSALS.has(response.code)) return { kind: 'network' }
   return { kind: 'network', refused: isOfPlaylist(data) ? 'playlist' : 'segment' }
+}
+
+/** Not so a request that hls.js itself aborts, as it does for a seek. */
+function hasNoResponse({ type, details, response }: ErrorData): boolean {
+  if (details === ErrorDetails.INTERNAL_ABORTED) return false
+  return type === ErrorTypes.NETWORK_ERROR && !response?.code
 }
 
 function isOfPlaylist({ details }: ErrorData): boolean {
