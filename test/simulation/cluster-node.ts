@@ -22,7 +22,7 @@ import { migrateSharedDatabase } from '../../server/cluster/postgres/migrations.
 import { HIDE_LIMITS, openSharedDatabase } from '../../server/cluster/postgres/shared-database.ts'
 import { mergeActivity } from '../../server/cluster/replication/merge-activity.ts'
 import { ClusterNode } from '../../server/cluster/replication/node.ts'
-import type { Scan } from '../../server/cluster/replication/node.ts'
+import type { Scan } from '../../server/cluster/replication/node-options.ts'
 import { ROOT } from './memory-files.ts'
 import { copyInMemory, existsInMemory } from './memory-sqlite.ts'
 import type { Mount } from './recordings.ts'

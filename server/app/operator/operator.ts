@@ -29,7 +29,7 @@ import type {
 import { formatProblem } from '../../base/problem-text.ts'
 import type { ProblemText } from '../../base/problem-text.ts'
 import type { QueueFigures, QueueName } from '../../cluster/jobs/job-queues.ts'
-import type { NodeFigures } from '../../cluster/replication/node.ts'
+import type { NodeFigures } from '../../cluster/replication/node-options.ts'
 import { parseLocation } from '../../storage/recordings/storage-location.ts'
 import type { StorageLocation } from '../../storage/recordings/storage-location.ts'
 import { ACTIVITY_FILE } from '../activity.ts'

@@ -30,7 +30,7 @@ import { HIDE_LIMITS, openSharedDatabase } from '../postgres/shared-database.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
 import { addHidden, changeHidden } from '../postgres/shared-hidden.ts'
 import { ClusterNode } from './node.ts'
-import type { NodeProblem } from './node.ts'
+import type { NodeProblem } from './node-options.ts'
 
 let postgres: StartedPostgres
 let url: string

@@ -11,7 +11,10 @@ import { writeAtomically } from '../../storage/recordings/atomic-write.ts'
 import type { FileStat } from '../../storage/recordings/storage.ts'
 import type { Inspection } from './inspect-recording.ts'
 
-/** Increment it when an index of the same bytes changes: older index files are then discarded. */
+/**
+ * Increment it when an index of the same bytes changes: older index files are then discarded, and
+ * all recordings get new URLs.
+ */
 export const INDEX_FORMAT = 'aftercast-index-10'
 /** A larger file is not an index; ten hours take a few megabytes. */
 const MAX_SIDE_FILE_BYTES = 256 * 1024 * 1024
