@@ -138,6 +138,11 @@ export function parseSessionKey(key: string): SessionReference | undefined {
   return { streamer, date, sessionId }
 }
 
+/** The session of a page that is about one, also below a base path; undefined for other pages. */
+export function parseSessionPath(path: string): SessionReference | undefined {
+  return parseSessionKey(path.split('/').slice(-3).join('/'))
+}
+
 /** The segments of a path, each decoded once; undefined if the encoding is malformed. */
 export function parseNames(path: string): string[] | undefined {
   try {

@@ -1,9 +1,11 @@
 // The entry of the embedded player: the video of one session with its pre-roll, for pages of other
 // sites. It has neither the layout of the site nor the library of its components.
-import { configApiPath, parseSessionKey, playlistApiPath } from '../shared/paths.ts'
 import {
   activityApiPath,
+  configApiPath,
+  parseSessionPath,
   playerPagePath,
+  playlistApiPath,
   thumbnailApiPath,
   withoutTrailingSlashes,
 } from '../shared/paths.ts'
@@ -27,8 +29,7 @@ const CONFIG_TIMEOUT_MS = 30_000
 
 const basePath = readBasePath()
 const base = withoutTrailingSlashes(import.meta.env.VITE_API_BASE ?? basePath)
-// `/embed/{streamer}/{date}/{sessionId}`, maybe below a base path
-const session = parseSessionKey(location.pathname.split('/').slice(-3).join('/'))
+const session = parseSessionPath(location.pathname)
 const stage = document.getElementById('stage')
 if (stage && session) start(stage, session)
 else if (stage) showUnavailable(stage)

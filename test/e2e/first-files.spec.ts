@@ -21,6 +21,13 @@ test('nothing is preloaded for a link to a later moment', async ({ page }) => {
   expect(await initiatorsOf(page, 'key')).toEqual(['fetch'])
 })
 
+test('nothing is preloaded for an audio that the page does not announce', async ({ page }) => {
+  await page.addInitScript(() => localStorage.setItem('aftercast.player', '{"audio":"und.2"}'))
+  await page.goto(path)
+  await playsFrom(page, 0)
+  expect(await initiatorsOf(page, 'key')).toEqual(['fetch'])
+})
+
 async function playsFrom(page: Page, seconds: number): Promise<void> {
   const position = () =>
     page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)

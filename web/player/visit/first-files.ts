@@ -1,6 +1,6 @@
 // The first loads of a visited player page. They begin with the entry of the page, and not with
-// hls.js: on a slow link, its code and its start leave the line idle.
-import { parseSessionKey, playerPagePath } from '../../../shared/paths.ts'
+// hls.js: until its code has loaded and starts, a slow link would be idle.
+import { parseSessionPath, playerPagePath } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { chooseEngine, rememberedPlaylist } from '../engine/play-session.ts'
 import { parseLinkedRange } from './linked-range.ts'
@@ -12,7 +12,7 @@ export function preloadVisited(
   basePath: string,
   playlistUrl: (session: SessionReference) => string,
 ): void {
-  const session = parseSessionKey(url.pathname.split('/').slice(-3).join('/'))
+  const session = parseSessionPath(url.pathname)
   if (session === undefined || url.pathname !== basePath + playerPagePath(session)) return
   if (document.hidden || isDataSaverOn() || chooseEngine() !== 'hls') return
   if (parseLinkedRange(url.search).startSeconds !== undefined) return
@@ -40,8 +40,12 @@ async function preloadFirstFiles(playlistUrl: string): Promise<void> {
 
 /** Whether a fetch was given what a link in the document had loaded. WebKit loads it again. */
 function reusesPreloads(url: string): boolean {
-  const loads = performance.getEntriesByName(url, 'resource')
-  return loads.filter((load) => 'transferSize' in load && load.transferSize !== 0).length === 1
+  const loads = performance
+    .getEntriesByName(url, 'resource')
+    .filter((load) => 'transferSize' in load && load.transferSize !== 0)
+  const [first] = loads
+  const isByLink = first !== undefined && 'initiatorType' in first && first.initiatorType === 'link'
+  return isByLink && loads.length === 1
 }
 
 /** URIs of the first key, init segment and media segment of a playlist (RFC 8216 4.3.2). */

@@ -1,8 +1,8 @@
 // Chooses the moment of a link to the session, and copies or shares the link.
 import { useState } from 'react'
 import { formatMoment } from '../../../ui/format-moment.ts'
-import { Dialog } from '../dialog.tsx'
 import buttonStyles from '../../../ui/button.module.css'
+import { Dialog } from '../dialog.tsx'
 import styles from './share-dialog.module.css'
 import { parseTypedMoment } from './typed-moment.ts'
 import { momentUrl, useCopiedLink } from './use-copied-link.ts'
