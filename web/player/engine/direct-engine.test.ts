@@ -14,6 +14,7 @@ let loads: number
 /** jsdom has no position and plays nothing. */
 let currentTime: number
 let isPaused: boolean
+let readyState: number
 const play = vi.fn<() => Promise<void>>(() => Promise.resolve())
 let reports: PlaybackEvent[]
 
@@ -28,6 +29,7 @@ beforeEach(() => {
   reports = []
   currentTime = 0
   isPaused = true
+  readyState = 0
   play.mockClear()
   Object.assign(video, { play })
   Object.defineProperty(video, 'paused', { get: () => isPaused })
@@ -37,6 +39,7 @@ beforeEach(() => {
       currentTime = seconds
     },
   })
+  Object.defineProperty(video, 'readyState', { get: () => readyState })
   Object.defineProperty(video, 'src', {
     set() {
       loads += 1
@@ -100,5 +103,21 @@ test('resumes at the same position within a second after a long outage', async (
   expect(loads).toBe(1 + FAILURES)
   video.dispatchEvent(new Event('loadedmetadata'))
   expect(currentTime).toBe(1234)
+  expect(play).toHaveBeenCalledOnce()
+})
+
+test('loads again when the element stops without an event', async () => {
+  start()
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(loads).toBe(1)
+  isPaused = false
+  readyState = video.HAVE_ENOUGH_DATA
+  video.dispatchEvent(new Event('play'))
+  for (currentTime = 1; currentTime < 9; currentTime += 1) await vi.advanceTimersByTimeAsync(2500)
+  expect(loads).toBe(1)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(loads).toBe(2)
+  video.dispatchEvent(new Event('loadedmetadata'))
+  expect(currentTime).toBe(9)
   expect(play).toHaveBeenCalledOnce()
 })

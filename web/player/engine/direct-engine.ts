@@ -13,6 +13,9 @@ interface DirectEngineOptions {
   report(this: void, event: PlaybackEvent): void
 }
 
+/** An element that plays has moved after this long. */
+const FROZEN_MS = 5000
+
 /** Plays until the signal aborts; the element is empty afterwards. */
 export function playDirectly(
   video: HTMLVideoElement,
@@ -61,7 +64,9 @@ export function playDirectly(
   )
   video.addEventListener('playing', recovery.progressed, { signal })
   video.addEventListener('waiting', recovery.stalled, { signal })
+  const watch = setInterval(watchPosition(video, recovery.failed), FROZEN_MS)
   signal.addEventListener('abort', () => {
+    clearInterval(watch)
     recovery.dispose()
     // `load()` cancels the download, which removing `src` alone does not.
     video.removeAttribute('src')
@@ -69,6 +74,20 @@ export function playDirectly(
   })
   playlist.onChange = reload
   video.src = playlist.url
+}
+
+/**
+ * Reports that the element has all it needs to play, and has not moved since the call before.
+ * WebKitGTK can stop without an event; a new source plays.
+ */
+function watchPosition(video: HTMLVideoElement, failed: (failure: Failure) => void): () => void {
+  let seconds: number | undefined
+  return () => {
+    const { currentTime, paused, ended, seeking, readyState } = video
+    const isPlaying = !paused && !ended && !seeking && readyState > video.HAVE_CURRENT_DATA
+    if (isPlaying && currentTime === seconds) failed({ kind: 'media' })
+    seconds = isPlaying ? currentTime : undefined
+  }
 }
 
 /** `status` is that of the playlist, if it may be the reason and the server is reachable. */
