@@ -1,6 +1,8 @@
 // How the page is built: web/ to static files in dist/web, with hashed names under assets/. The
 // embedded player is built apart (`--mode embed`), so that it shares no chunk with the page: the
 // entry of the page would be split.
+import { createHash } from 'node:crypto'
+import path from 'node:path'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import type { Plugin } from 'vite'
@@ -14,6 +16,12 @@ const embedFiles = {
     names.some((name) => name.endsWith('.css'))
       ? 'assets/embed-[name]-[hash][extname]'
       : 'assets/[name]-[hash][extname]',
+}
+
+/** One suffix per file, which compresses: by default, the number of the line follows it. */
+function scopedName(name: string, file: string): string {
+  const place = path.relative(import.meta.dirname, file)
+  return `${name}_${createHash('sha256').update(place).digest('base64url').slice(0, 3)}`
 }
 
 /** Without them, the bundler omits the components of the router that the page does not use. */
@@ -41,6 +49,7 @@ export default defineConfig(({ command, mode }) => {
     experimental: {
       renderBuiltUrl: (_name, { hostType }) => ({ relative: hostType !== 'html' }),
     },
+    css: { modules: { generateScopedName: scopedName } },
     build: {
       outDir: '../dist/web',
       emptyOutDir: !isEmbed,
