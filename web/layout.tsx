@@ -10,7 +10,7 @@ import type { VisitMemory } from './navigation/visit-memory.ts'
 
 interface LayoutProps {
   visits: VisitMemory
-  /** Shown in the header of every page. */
+  /** Shown in the header of every page, and reached after the page. */
   headerSlot?: ReactNode
   /** Beside the page. */
   sidebarSlot?: ReactNode
@@ -45,7 +45,6 @@ export function Layout({ visits, headerSlot, sidebarSlot, footerSlot }: LayoutPr
             Home
           </Link>
         </nav>
-        {headerSlot}
       </header>
       <div className={styles.columns}>
         <main ref={mainRef} id="main" className={styles.main} tabIndex={-1}>
@@ -53,6 +52,7 @@ export function Layout({ visits, headerSlot, sidebarSlot, footerSlot }: LayoutPr
         </main>
         {sidebarSlot}
       </div>
+      {headerSlot}
       {/* The footer is in the HTML of the page, with the contact of the site. */}
       <div className={styles.footer}>{footerSlot}</div>
     </div>

@@ -1,5 +1,5 @@
 // Banner blocks: where they are, when they are served, and when they are hidden.
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
 import type { AdNetwork } from '../ad-network/ad-network.ts'
 import {
   blocks,
@@ -238,6 +238,23 @@ test('leaves a filled block of the layout alone, and fills an empty one on the n
   await expectShown(page, 'header')
 })
 
+test('is reached by keyboard after the page, although the header is above it', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.goto('/')
+  const banner = blocks(page, 'header')
+  await expect(banner.locator('iframe')).toBeVisible()
+  const search = page.getByPlaceholder('Search streamer...')
+  const topOf = (locator: Locator) => locator.evaluate((item) => item.getBoundingClientRect().top)
+  expect(await topOf(banner)).toBeLessThan(await topOf(search))
+  await page.getByRole('link', { name: 'Home' }).focus()
+  await page.keyboard.press('Tab')
+  await expect(search).toBeFocused()
+  const isAfter = await banner.evaluate((element) =>
+    document.querySelector('main')?.compareDocumentPosition(element),
+  )
+  expect(isAfter).toBe(4) // Node.DOCUMENT_POSITION_FOLLOWING
+})
+
 test('sends the network the URL of its ad, and nothing else', async ({
   page,
   network,
@@ -247,9 +264,8 @@ test('sends the network the URL of its ad, and nothing else', async ({
   await expect(blocks(page, 'header').locator('iframe')).toBeVisible()
   const [asked] = network.requests('/v1/api.php')
   expect(asked?.headers.referer).toContain(siteUrl)
-  const names = await page
-    .locator('[data-ad-block] ins')
-    .first()
+  const names = await blocks(page, 'header')
+    .locator('ins')
     .evaluate((ins) => ins.getAttributeNames().toSorted())
   expect(names).toEqual(['class', 'data-processed', 'data-zoneid'])
   const [script] = network.requests('/ad-provider.js')

@@ -130,6 +130,9 @@ for (const width of [390, 1440]) {
     await expect(page.locator('[data-ad-block]:visible')).toHaveCount(0)
     expect(await holes(page)).toBe(0)
     expect(await layoutShift(page)).toBeLessThan(0.02)
+    await page.getByPlaceholder('Search streamer...').fill('crowd')
+    await expect(page.locator('[data-ad-block]')).toHaveCount(0)
+    expect(await headerHeight(page)).toBeLessThan(100)
 
     // From now on nothing is reserved, and the script is not requested again.
     const requests: string[] = []
@@ -172,7 +175,7 @@ function streamerEntries(page: Page): Locator {
 }
 
 function headerHeight(page: Page): Promise<number> {
-  return page.getByRole('banner').evaluate((header) => header.getBoundingClientRect().height)
+  return page.getByRole('main').evaluate((main) => main.getBoundingClientRect().top)
 }
 
 /** Number of cells of the grid, before the last row, that contain nothing. */

@@ -14,7 +14,8 @@ const LABEL = 'Advertisement'
  */
 export function LayoutAd({ slotName }: { slotName: LayoutSlotName }) {
   const slots = useAdSlots()
-  if (useAdRoom() === 'none') return null
+  const room = useAdRoom()
+  if (room === 'none' || (room === 'header' && slotName !== 'header')) return null
   return (
     <div className={`${styles.space} ${slotName === 'header' ? 'site-banner' : styles[slotName]}`}>
       {slots?.hasZone(slotName) && <LayoutBlock slots={slots} slotName={slotName} />}
@@ -24,17 +25,11 @@ export function LayoutAd({ slotName }: { slotName: LayoutSlotName }) {
 
 function LayoutBlock({ slots, slotName }: { slots: AdSlots; slotName: LayoutSlotName }) {
   const hostRef = useAdHost(slots, slotName, 0)
-  // The header is a landmark already; the others become one each.
-  const Block = slotName === 'header' ? 'div' : 'aside'
   return (
-    <Block
-      className={styles.block}
-      data-ad-block={slotName}
-      aria-label={slotName === 'header' ? undefined : `${LABEL}: ${slotName}`}
-    >
+    <aside className={styles.block} data-ad-block={slotName} aria-label={`${LABEL}: ${slotName}`}>
       <p className={styles.label}>{LABEL}</p>
       <div ref={hostRef} className={styles.host} />
-    </Block>
+    </aside>
   )
 }
 

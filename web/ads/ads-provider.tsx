@@ -27,8 +27,8 @@ interface AdsProviderProps {
 interface Ads {
   /** Absent until the configuration is loaded, without ads, and if they are blocked. */
   slots: AdSlots | undefined
-  /** Where slots may take room: `layout` has none in lists. */
-  room: 'everywhere' | 'layout' | 'none'
+  /** Where slots may take room. */
+  room: 'everywhere' | 'header' | 'none'
 }
 
 const NONE: Ads = { slots: undefined, room: 'none' }
@@ -55,23 +55,33 @@ export function AdsProvider({ config, children }: AdsProviderProps) {
 }
 
 /**
- * If ads turn out to be blocked on the page with this key, their room stays until the next page:
- * collapsing it would move what the visitor sees. A list that is not shown yet gets none.
+ * If ads turn out to be blocked on the page with this key, their room stays until the first click
+ * or input: collapsing it would move what the visitor sees. Before a list or a video is shown, only
+ * that of the header stays.
  */
 function useRoom({ read, subscribe }: BlockedAds, key: string): Ads['room'] {
   const [late, setLate] = useState<{ key: string; room: Ads['room'] }>()
   const subscribeTo = useCallback(
     (onChange: () => void) =>
       subscribe(() => {
-        const room = document.querySelector('main li') === null ? 'layout' : 'everywhere'
+        const room =
+          document.querySelector('main :is(li, video)') === null ? 'header' : 'everywhere'
         setLate({ key, room })
         onChange()
       }),
     [subscribe, key],
   )
   const isBlocked = useSyncExternalStore(subscribeTo, read)
+  const isReserved = isBlocked && late?.key === key
+  useEffect(() => {
+    if (!isReserved) return undefined
+    const left = new AbortController()
+    for (const input of ['click', 'input'])
+      addEventListener(input, () => setLate(undefined), { signal: left.signal })
+    return () => left.abort()
+  }, [isReserved])
   if (!isBlocked) return 'everywhere'
-  return late?.key === key ? late.room : 'none'
+  return isReserved ? late.room : 'none'
 }
 
 /** `undefined` until the configuration is loaded, and without ads. */

@@ -128,9 +128,9 @@ test('Recommended has its blocks by the same rule', async () => {
 
 test('the layout has header, sidebar and footer, the sessions list has no blocks', async () => {
   await open('/s/s0', { streamers: 1, ads: network })
-  await waitFor(() => expect(renderedSlots()).toEqual(['header', 'sidebar', 'footer']))
+  await waitFor(() => expect(renderedSlots()).toEqual(['sidebar', 'header', 'footer']))
   await screen.findByRole('list', { name: 'Sessions' })
-  expect(renderedSlots()).toEqual(['header', 'sidebar', 'footer'])
+  expect(renderedSlots()).toEqual(['sidebar', 'header', 'footer'])
 })
 
 test('blocks of the layout have the banner zone, those of lists the inline zone', async () => {
@@ -150,7 +150,7 @@ test('blocks of the layout have the banner zone, those of lists the inline zone'
 test('every block is one element, labelled as advertising', async () => {
   await open('/', { streamers: 5, ads: network })
   await waitFor(() => blockOf('list'))
-  expect(renderedSlots()).toEqual(['header', 'list', 'list', 'sidebar', 'footer'])
+  expect(renderedSlots()).toEqual(['list', 'list', 'sidebar', 'header', 'footer'])
   expect(screen.getAllByText('Advertisement')).toHaveLength(5)
 })
 
