@@ -7,6 +7,7 @@ import { AnalyticsContext } from './analytics/use-analytics.ts'
 import { createPageApi } from './api/page-api.ts'
 import { readBasePath } from './base-path.ts'
 import { readVisitMemory } from './navigation/visit-memory.ts'
+import { previewOnRest } from './player/rest-preview.ts'
 import { preloadVisited } from './player/visit/first-files.ts'
 import { createSessionPreloader } from './player/visit/session-preloader.ts'
 import { AppRoutes } from './routes.tsx'
@@ -16,6 +17,7 @@ import './styles/base.css'
 const basePath = readBasePath()
 const api = createPageApi(import.meta.env.VITE_API_BASE ?? basePath)
 preloadVisited(location, basePath, (session) => api.playlistUrl(session))
+previewOnRest((session) => api.storyboardUrl(session))
 const preloader = createSessionPreloader()
 const analytics = createAnalytics({
   config: api

@@ -44,6 +44,39 @@ test('leads from the streamers over the sessions to the player', async ({
   expect(consoleErrors.list()).toEqual([])
 })
 
+test.describe('a card at rest', () => {
+  test.use({ pageClock: 'stopped' })
+
+  test('flicks through its session under a mouse', async ({ page }) => {
+    const storyboards: string[] = []
+    page.on('request', (request) => {
+      if (request.url().endsWith('.vtt')) storyboards.push(request.url())
+    })
+    await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
+    const cardOf = (sessionId: string) =>
+      page.getByRole('listitem').filter({ hasText: `Session ${sessionId} •` })
+    const touched = cardOf('mp4-h264-aac-moov-first')
+    await touched.dispatchEvent('pointerover', { pointerType: 'touch' })
+    await page.clock.runFor(1000)
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await cardOf('mkv-h264-aac-60s').hover()
+    await page.clock.runFor(1000)
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
+    const card = cardOf('ts-h264-aac-clean-hls-concat')
+    await card.hover()
+    await page.clock.runFor(1000)
+    const frame = card.locator('canvas')
+    await expect(frame).toBeVisible()
+    const pixels = () => frame.evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL())
+    const first = await pixels()
+    await page.clock.runFor(1000)
+    await expect.poll(pixels).not.toBe(first)
+    await page.mouse.move(1, 1)
+    await expect(frame).toHaveCount(0)
+    expect(storyboards).toHaveLength(1)
+  })
+})
+
 test('shows the duration of every session once it is indexed', async ({ page, request }) => {
   const path = `/api/sessions/${encodeURIComponent(fixtureStreamer)}`
   await expect.poll(async () => unknownDurations(await (await request.get(path)).json())).toBe(0)

@@ -19,6 +19,7 @@ import {
   playlistApiPath,
   sessionApiPath,
   sessionsApiPath,
+  storyboardApiPath,
   streamersApiPath,
   streamerThumbnailApiPath,
   thumbnailApiPath,
@@ -41,6 +42,7 @@ export interface PageApi {
   session(session: SessionReference): Resource<SessionResponse>
   streamerThumbnailUrl(streamer: string): string
   thumbnailUrl(session: SessionReference): string
+  storyboardUrl(session: SessionReference): string
   playlistUrl(session: SessionReference): string
   /** URL of the first-party analytics collector. */
   activityUrl(): string
@@ -86,6 +88,7 @@ export function createPageApi(url: string): PageApi {
     session: (session) => sessionDetails.get(sessionApiPath(session)),
     streamerThumbnailUrl: (streamer) => base + streamerThumbnailApiPath(streamer),
     thumbnailUrl: (session) => base + thumbnailApiPath(session),
+    storyboardUrl: (session) => base + storyboardApiPath(session),
     playlistUrl: (session) => base + playlistApiPath(session),
     activityUrl: () => base + activityApiPath,
   }

@@ -58,7 +58,8 @@ export function followStoryboard({ url, playback, onFrames }: FollowOptions): ()
   }
 }
 
-async function fetchFrames(url: string, signal: AbortSignal): Promise<StoryboardFrame[]> {
+/** None if there is no storyboard. `url` is absolute. */
+export async function fetchFrames(url: string, signal: AbortSignal): Promise<StoryboardFrame[]> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   const response = await fetch(url, { signal: AbortSignal.any([signal, timeout]) })
   return response.ok ? parseStoryboard(await response.text(), response.url || url) : []
