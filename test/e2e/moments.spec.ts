@@ -132,6 +132,26 @@ test('shows the whole session on a phone, and the current chapter', async ({ pag
   await expect.poll(async () => (await boxOf(current)).x).toBeLessThan(phone.width - 100)
 })
 
+test('has the chapters beside a narrow video', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const chapters = Array.from({ length: 40 }, (_, at) => ({
+    startSeconds: at / 10,
+    title: `Chapter ${at + 1}`,
+  }))
+  await replaceDetails(page, { chapters })
+  const video = await open(page, pathOf('mp4-av1-10bit-aac-portrait'))
+  const list = page.getByRole('list', { name: 'Chapters' })
+  const [stage, beside] = [await boxOf(video), await boxOf(list)]
+  expect(beside.x).toBeGreaterThan(stage.x + stage.width)
+  expect(beside.y).toBeCloseTo(stage.y, 0)
+  expect(beside.height).toBeCloseTo(stage.height, 0)
+  await list.getByRole('button').last().click()
+  await expect(list.getByRole('button').last()).toBeInViewport()
+  await expect.poll(() => position(video)).toBeGreaterThan(3.8)
+  await page.setViewportSize(phone)
+  await expect.poll(async () => (await boxOf(list)).y).toBeGreaterThan((await boxOf(video)).height)
+})
+
 test('shows as much of the session as the storyboard has', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
   await replaceStoryboard(page, { sheets: 4, seconds: 30 })
