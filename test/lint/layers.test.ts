@@ -1,6 +1,7 @@
 // Plants a violation of every layer rule in a copy of the tree, and asserts that the linter reports
 // each one and accepts valid imports.
 import { execFile } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -156,6 +157,14 @@ describe('the lint configuration', () => {
     })
     expect(seen).toEqual(expected)
   })
+
+  it('is tested for every folder of server/', () => {
+    const folders = new Set(globSync('server/*/**/*.ts').map((file) => path.posix.dirname(file)))
+    // Its files have a row each.
+    folders.delete('server/base')
+    const named = [...folders].map((folder) => `${folder} to its layer`)
+    expect(Object.keys(groups)).toEqual(expect.arrayContaining(named))
+  })
 })
 
 /** The expected rule if it fired, else those that fired. */
@@ -215,8 +224,9 @@ function serverPair(from: string, to: string, expected: 'allowed' | 'forbidden')
   return codes.map((code) => ({ file: `server/${from}/to-${name}.ts`, code, ...verdict }))
 }
 
+/** A folder of web/ with a file `*-page.tsx` is a page. */
 function webPlants(): Plant[] {
-  const pages = ['streamers', 'sessions', 'player']
+  const pages = globSync('web/*/*-page.tsx').map((file) => path.basename(path.dirname(file)))
   const betweenPages = pages.flatMap((from) =>
     pages
       .filter((to) => to !== from)
