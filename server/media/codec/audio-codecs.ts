@@ -119,7 +119,7 @@ const SPECIAL: readonly (NamedAudio & AudioNames)[] = [
 
 /** The codecs of a container by their names there. */
 export function audioCodecsIn(
-  container: 'mp4' | 'matroska' | 'ts' | 'descriptor' | 'flv',
+  container: Exclude<keyof AudioNames, 'name' | 'sampleBytes'>,
 ): ReadonlyMap<string | number, NamedAudio> {
   const rows: (NamedAudio & AudioNames)[] = [...SPECIAL]
   for (const [codec, names] of Object.entries(CODECS)) {

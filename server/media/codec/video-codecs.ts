@@ -17,14 +17,16 @@ const CODECS = ['h264', 'hevc', 'av1', 'vp9'] as const
 
 /** The codecs of a container by their names there. */
 export function videoCodecsIn(
-  container: 'mp4' | 'matroska' | 'flv',
+  container: keyof ReturnType<typeof namesOf>,
 ): ReadonlyMap<string | number, SampledVideoCodec> {
-  const rows = CODECS.flatMap((codec) => {
-    const { entries, matroska, flv } = VIDEO_FORMATS[codec]
-    const names = { mp4: Object.keys(entries), matroska, flv }
-    return names[container].map((name) => [name, codec] as const)
-  })
+  const rows = CODECS.flatMap((codec) =>
+    namesOf(VIDEO_FORMATS[codec])[container].map((name) => [name, codec] as const),
+  )
   return new Map<string | number, SampledVideoCodec>(rows)
+}
+
+function namesOf({ entries, matroska, flv }: VideoFormat) {
+  return { mp4: Object.keys(entries), matroska, flv }
 }
 
 /** The served codecs of MPEG-TS, by stream type or registration. */
