@@ -3,7 +3,8 @@
 import type { UnplayableReason } from './problem.ts'
 
 /**
- * The HTTP status of each code is defined once, in http/errors.ts; the exit code in program.ts.
+ * The HTTP status of each code is defined once, in site/http/responses/errors.ts; the exit code in
+ * app/program.ts.
  *
  * - `invalid`: a parameter is malformed
  * - `not_found`: no such streamer, session, file or segment
