@@ -16,6 +16,8 @@ export default defineConfig({
   outDir: '../dist/docs',
   // All Markdown files are pages: documents link to those of folders of code.
   srcExclude: ['dist/**', 'test/fixtures/**'],
+  // Files named config.ts in folders of code are not of these pages.
+  additionalConfig: {},
   rewrites: pagePath,
   markdown: {
     // Links to headings work here as on GitHub.
