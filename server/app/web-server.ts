@@ -16,6 +16,7 @@ import { belowBasePath, formatSiteUrl } from '../site/http/site/base-path.ts'
 import type { FormatPath } from '../site/http/site/base-path.ts'
 import { StreamerDetails } from '../site/http/api/streamer-details.ts'
 import type { ThumbnailSources } from '../site/http/api/thumbnail-sources.ts'
+import { loadEncryptBlocks } from '../stream/delivery/block-cipher.ts'
 import { loadPageCache } from '../storage/recordings/page-cache.ts'
 import { openActivity } from './activity.ts'
 import type { Library } from './library.ts'
@@ -54,7 +55,11 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   const admitFiles = (scope: FastifyInstance): void => admitAll(scope, library.admission.assets)
   const advertising = await openAdvertising({ config, record, formatPath, admitFiles, log: logger })
   const segmentCache = await createSegmentCache(config)
-  const sender = new SegmentSender(library.admission.bytesInFlight, segmentCache)
+  const sender = new SegmentSender(
+    library.admission.bytesInFlight,
+    await loadEncryptBlocks(),
+    segmentCache,
+  )
   let url = formatUrl(host, port)
   const app = await createHttpServer({
     catalog: library.catalog,

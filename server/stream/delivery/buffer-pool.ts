@@ -1,6 +1,7 @@
 // Reusable buffers for response bodies, with a limit for the whole process.
 import type { Gate, Release } from '../../base/admission/gate.ts'
 import { MIN_RESPONSE_BYTES } from '../../base/admission/limits.ts'
+import { BLOCK_BYTES } from './block-cipher.ts'
 import { DISCARD_BYTES } from './read-plan.ts'
 
 /** 384 KiB stay in the L2 cache between read, encryption and send. Other sizes are slower. */
@@ -8,6 +9,11 @@ const CHUNK_BYTES = 384 * 1024
 /** Used when the pool has reached its limit: slower, but the response is admitted. */
 const SMALL_CHUNK_BYTES = MIN_RESPONSE_BYTES
 const MAX_POOLED_BYTES = 96 * 1024 * 1024
+
+/** Bytes with a block of memory before them, which encryption may overwrite. */
+export function allocateChunk(sizeBytes: number): Uint8Array {
+  return Buffer.allocUnsafeSlow(BLOCK_BYTES + sizeBytes).subarray(BLOCK_BYTES)
+}
 
 /** A buffer that is never given back is garbage, not an error. */
 export class BufferPool {
@@ -24,10 +30,10 @@ export class BufferPool {
     const free = this.#free.pop()
     if (free !== undefined) return free
     if (this.#pooledBytes + CHUNK_BYTES > MAX_POOLED_BYTES) {
-      return Buffer.allocUnsafeSlow(SMALL_CHUNK_BYTES)
+      return allocateChunk(SMALL_CHUNK_BYTES)
     }
     this.#pooledBytes += CHUNK_BYTES
-    return Buffer.allocUnsafeSlow(CHUNK_BYTES)
+    return allocateChunk(CHUNK_BYTES)
   }
 
   give(buffer: Uint8Array): void {
@@ -63,7 +69,7 @@ export class BufferLease {
     if (this.#gate !== undefined) this.#charged.push(this.#gate.add(sizeBytes))
     // A corrupt recording may need thousands of them.
     const isSmall = sizeBytes <= SMALL_CHUNK_BYTES
-    const buffer = isSmall ? this.#own(Buffer.allocUnsafeSlow(sizeBytes)) : this.#take()
+    const buffer = isSmall ? this.#own(allocateChunk(sizeBytes)) : this.#take()
     return buffer.length < sizeBytes
       ? Buffer.allocUnsafeSlow(sizeBytes)
       : buffer.subarray(0, sizeBytes)

@@ -1,13 +1,11 @@
 // Chunk sources made from another one: encrypted, or limited to a byte window.
-import type { Cipheriv } from 'node:crypto'
+import { allocateChunk } from './buffer-pool.ts'
 import type { BufferLease } from './buffer-pool.ts'
 import { whenReady } from './chunk-source.ts'
 import type { Chunk, ChunkSource } from './chunk-source.ts'
+import type { SegmentCipher } from './encryption.ts'
 import { MIN_SENDFILE_BYTES } from './read-body.ts'
 import type { ByteWindow } from './segment-body.ts'
-
-/** Bytes that one call encrypts. */
-const ENCRYPTED_SLICE_BYTES = 64 * 1024
 
 /**
  * The chunks encrypted; the last one contains the padding. Bytes in leased buffers are encrypted in
@@ -15,7 +13,7 @@ const ENCRYPTED_SLICE_BYTES = 64 * 1024
  */
 export function encryptChunks(
   chunks: ChunkSource,
-  cipher: Cipheriv,
+  cipher: SegmentCipher,
   buffers: BufferLease,
 ): ChunkSource {
   let isOver = false
@@ -24,34 +22,17 @@ export function encryptChunks(
     return whenReady(chunks.next(maxBytes), (chunk) => {
       isOver = chunk === undefined
       if (chunk === undefined) return cipher.final()
-      const encrypted = buffers.owns(chunk) ? encryptInPlace(chunk, cipher) : cipher.update(chunk)
+      const encrypted = cipher.update(buffers.owns(chunk) ? chunk : copyChunk(chunk))
       return encrypted.length === 0 ? next(maxBytes) : encrypted
     })
   }
   return { next }
 }
 
-/**
- * Encrypts slice by slice. The allocator reuses memory for small outputs; a large output is mapped
- * page by page each time, which costs nearly as much as the encryption. Memory that is freed
- * explicitly does not trigger a garbage collection.
- */
-function encryptInPlace(chunk: Uint8Array, cipher: Cipheriv): Uint8Array {
-  let done = 0
-  for (let at = 0; at < chunk.length; at += ENCRYPTED_SLICE_BYTES) {
-    const slice = cipher.update(chunk.subarray(at, at + ENCRYPTED_SLICE_BYTES))
-    // The slice may complete a block of the previous chunk, and then exceed the space in this one.
-    if (done + slice.length > chunk.length) return Buffer.concat([chunk.subarray(0, done), slice])
-    chunk.set(slice, done)
-    done += slice.length
-    freeMemory(slice)
-  }
-  return chunk.subarray(0, done)
-}
-
-/** Detaches the memory of these bytes if no other bytes share it; they are empty after that. */
-function freeMemory({ buffer, byteLength }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+function copyChunk(chunk: Uint8Array): Uint8Array {
+  const copy = allocateChunk(chunk.length)
+  copy.set(chunk)
+  return copy
 }
 
 /**

@@ -1,12 +1,14 @@
-import { createDecipheriv } from 'node:crypto'
+import { createCipheriv, createDecipheriv } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
+import { encryptByNode, loadEncryptBlocks } from './block-cipher.ts'
+import { allocateChunk } from './buffer-pool.ts'
 import {
-  createSegmentCipher,
   deriveSegmentKey,
   encryptedBytes,
   formatUrlVersion,
   isUrlVersion,
+  SegmentCipher,
   segmentIv,
 } from './encryption.ts'
 import type { HlsSettings } from './encryption.ts'
@@ -93,17 +95,59 @@ describe('segmentIv', () => {
   })
 })
 
-describe('createSegmentCipher', () => {
+describe.each([
+  ['node:crypto', encryptByNode],
+  ['what this system has', await loadEncryptBlocks()],
+])('SegmentCipher by %s', (_name, encryptBlocks) => {
+  const key = deriveSegmentKey('s', session, 'a')
+  const iv = segmentIv({ number: 3 })
+
   it.each([0, 1, 15, 16, 17, 188 * 7])(
     'encrypts %i bytes to the predicted size, and back',
     (size) => {
-      const key = deriveSegmentKey('s', session, 'a')
       const plain = Buffer.alloc(size, 7)
-      const cipher = createSegmentCipher({ key, iv: segmentIv({ number: 3 }) })
-      const encrypted = Buffer.concat([cipher.update(plain), cipher.final()])
+      const chunk = allocateChunk(size)
+      chunk.set(plain)
+      const cipher = new SegmentCipher({ key, iv }, encryptBlocks)
+      const encrypted = Buffer.concat([cipher.update(chunk), cipher.final()])
       expect(encrypted.length).toBe(encryptedBytes(size))
-      const decipher = createDecipheriv('aes-128-cbc', key, segmentIv({ number: 3 }))
+      const decipher = createDecipheriv('aes-128-cbc', key, iv)
       expect(Buffer.concat([decipher.update(encrypted), decipher.final()])).toEqual(plain)
     },
   )
+
+  it('encrypts like node:crypto, in chunks of any size, of several segments in turn', () => {
+    const chunks = fc.array(fc.uint8Array({ maxLength: 200_000 }), { maxLength: 5 })
+    fc.assert(
+      fc.property(fc.array(chunks, { minLength: 1, maxLength: 3 }), (segments) => {
+        const ciphers = segments.map(
+          (_, number) => new SegmentCipher({ key, iv: segmentIv({ number }) }, encryptBlocks),
+        )
+        const encrypted = segments.map((): Buffer[] => [])
+        for (let turn = 0; turn < 5; turn += 1) {
+          for (const [number, parts] of segments.entries()) {
+            const part = parts[turn]
+            if (part === undefined) continue
+            const chunk = allocateChunk(part.length)
+            chunk.set(part)
+            encrypted[number]?.push(Buffer.from(ciphers[number]?.update(chunk) ?? ''))
+          }
+        }
+        for (const [number, parts] of segments.entries()) {
+          encrypted[number]?.push(Buffer.from(ciphers[number]?.final() ?? ''))
+          const reference = createCipheriv('aes-128-cbc', key, segmentIv({ number }))
+          const expected = Buffer.concat([
+            ...parts.map((part) => reference.update(part)),
+            reference.final(),
+          ])
+          expect(Buffer.concat(encrypted[number] ?? []).equals(expected)).toBe(true)
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
+
+test('encrypts by the OpenSSL inside Node, where it is exported', async () => {
+  expect(await loadEncryptBlocks()).not.toBe(encryptByNode)
 })

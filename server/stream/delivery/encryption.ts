@@ -1,11 +1,11 @@
 // AES-128 of whole segments (RFC 8216 4.3.2.4, 5.2): a key per session and URL version, an IV per
 // segment.
-import { createCipheriv, createHash, hkdfSync } from 'node:crypto'
-import type { Cipheriv } from 'node:crypto'
+import { createHash, hkdfSync } from 'node:crypto'
 import type { SessionReference } from '../../../shared/paths.ts'
+import { BLOCK_BYTES } from './block-cipher.ts'
+import type { EncryptBlocks } from './block-cipher.ts'
 
 const KEY_BYTES = 16
-const BLOCK_BYTES = 16
 const VERSION_BYTES = 12
 /** The same number of bytes in base64url. */
 const URL_VERSION = /^[\w-]{16}$/
@@ -96,9 +96,47 @@ export function segmentIv({ number, rendition = 0, tailBytes = 0 }: IvInput): Bu
   return iv
 }
 
-/** Encrypts one segment: pass its bytes in order, then call `final` (PKCS7 padding). */
-export function createSegmentCipher({ key, iv }: { key: Buffer; iv: Buffer }): Cipheriv {
-  return createCipheriv('aes-128-cbc', key, iv)
+/** Encrypts one segment: pass its bytes in order, then call `final` (padding: RFC 5652 6.3). */
+export class SegmentCipher {
+  readonly #encrypt: EncryptBlocks
+  readonly #key: Uint8Array
+  /** The last encrypted block. */
+  readonly #iv: Uint8Array
+  /** The first bytes of a block that is not complete. */
+  readonly #rest = new Uint8Array(BLOCK_BYTES)
+  #restBytes = 0
+
+  constructor({ key, iv }: { key: Uint8Array; iv: Uint8Array }, encrypt: EncryptBlocks) {
+    this.#encrypt = encrypt
+    this.#key = key
+    this.#iv = Uint8Array.from(iv)
+  }
+
+  /**
+   * Encrypts in place; the result is empty, or begins up to 15 bytes before `chunk`. It overwrites
+   * a block of memory there.
+   */
+  update({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
+    const first = byteOffset - this.#restBytes
+    const bytes = new Uint8Array(buffer, first, this.#restBytes + length)
+    bytes.set(this.#rest.subarray(0, this.#restBytes))
+    this.#restBytes = bytes.length % BLOCK_BYTES
+    const blocks = bytes.subarray(0, bytes.length - this.#restBytes)
+    this.#rest.set(bytes.subarray(blocks.length))
+    if (blocks.length > 0) this.#encryptNext(blocks)
+    return blocks
+  }
+
+  final(): Uint8Array {
+    const block = this.#rest.fill(BLOCK_BYTES - this.#restBytes, this.#restBytes)
+    this.#encryptNext(block)
+    return block
+  }
+
+  #encryptNext(blocks: Uint8Array): void {
+    this.#encrypt(blocks, this.#key, this.#iv)
+    this.#iv.set(blocks.subarray(-BLOCK_BYTES))
+  }
 }
 
 /** Size after encryption: PKCS7 padding fills the last block or adds one. */

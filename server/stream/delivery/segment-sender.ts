@@ -6,7 +6,8 @@ import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { BufferLease, BufferPool } from './buffer-pool.ts'
 import type { ChunkSource } from './chunk-source.ts'
 import { encryptChunks, windowChunks } from './chunk-transforms.ts'
-import { createSegmentCipher, encryptedBytes } from './encryption.ts'
+import type { EncryptBlocks } from './block-cipher.ts'
+import { encryptedBytes, SegmentCipher } from './encryption.ts'
 import { readBody } from './read-body.ts'
 import { sliceBody } from './segment-body.ts'
 import type { ByteWindow, SegmentBody } from './segment-body.ts'
@@ -53,14 +54,16 @@ export function sentBytes({ body, encryption }: Segment): number {
 export class SegmentSender {
   readonly #buffers = new BufferPool()
   readonly #gate: Gate
+  readonly #encrypt: EncryptBlocks
   readonly #cache: SegmentCache | undefined
 
   /**
    * @param gate admits the bytes in memory
    * @param cache without one, each response encrypts its own bytes
    */
-  constructor(gate: Gate, cache?: SegmentCache) {
+  constructor(gate: Gate, encrypt: EncryptBlocks, cache?: SegmentCache) {
     this.#gate = gate
+    this.#encrypt = encrypt
     this.#cache = cache
   }
 
@@ -82,32 +85,45 @@ export class SegmentSender {
     const release = await this.#gate.enter(signal, MIN_RESPONSE_BYTES)
     const buffers = new BufferLease(this.#buffers, this.#gate)
     try {
-      const cached = this.#cache && leaseSegment(this.#cache, segment, buffers)
+      const cached = this.#cache && this.#lease(this.#cache, segment, buffers)
       const isCacheable = this.#cache !== undefined && segment.encryption !== undefined
       onSource?.(isCacheable ? (cached?.isHit ? 'hit' : 'miss') : 'none')
-      if (cached === undefined) await sendBody(reply, segmentChunks(segment, window, buffers))
+      if (cached === undefined) await sendBody(reply, this.#chunks(segment, window, buffers))
       else await sendCached(reply, cached, window)
     } finally {
       buffers.release()
       release()
     }
   }
-}
+  /** Clear segments are not cached: the system's page cache serves them as fast. */
+  #lease(cache: SegmentCache, segment: Segment, buffers: BufferLease): SegmentLease | undefined {
+    const { etag, body, encryption, checkUnchanged } = segment
+    if (encryption === undefined) return undefined
+    // Sessions with equal recordings have equal ETags, but different keys.
+    const key = `${encryption.key.toString('base64')} ${etag}`
+    return cache.lease({ key, sizeBytes: encryptedBytes(body.sizeBytes) }, () => ({
+      chunks: this.#encrypted(segment, encryption, buffers),
+      checkUnchanged,
+    }))
+  }
 
-/** Clear segments are not cached: the system's page cache serves them as fast. */
-function leaseSegment(
-  cache: SegmentCache,
-  segment: Segment,
-  buffers: BufferLease,
-): SegmentLease | undefined {
-  const { etag, body, encryption, checkUnchanged } = segment
-  if (encryption === undefined) return undefined
-  // Sessions with equal recordings have equal ETags, but different keys.
-  const key = `${encryption.key.toString('base64')} ${etag}`
-  return cache.lease({ key, sizeBytes: encryptedBytes(body.sizeBytes) }, () => ({
-    chunks: encryptedChunks(segment, encryption, buffers),
-    checkUnchanged,
-  }))
+  #chunks(segment: Segment, { start, end }: ByteWindow, buffers: BufferLease): ChunkSource {
+    const { file, body, encryption, checkUnchanged } = segment
+    // Without this check, caches could store a mix of two recordings under one URL.
+    if (encryption !== undefined) {
+      // CBC chains blocks, so encryption always starts at the first byte of the segment.
+      const encrypted = this.#encrypted(segment, encryption, buffers)
+      return windowChunks(encrypted, { start, end }, checkUnchanged)
+    }
+    const slice = sliceBody(body, { start, end })
+    const window = { start: slice.skipBytes, end: slice.skipBytes + end - start }
+    return windowChunks(readBody(file, slice.body, buffers), window, checkUnchanged)
+  }
+
+  #encrypted({ file, body }: Segment, encryption: Encryption, buffers: BufferLease): ChunkSource {
+    const cipher = new SegmentCipher(encryption, this.#encrypt)
+    return encryptChunks(readBody(file, body, buffers), cipher, buffers)
+  }
 }
 
 async function sendCached(reply: FastifyReply, cached: SegmentLease, window: ByteWindow) {
@@ -116,29 +132,4 @@ async function sendCached(reply: FastifyReply, cached: SegmentLease, window: Byt
   } finally {
     await cached.release()
   }
-}
-
-function segmentChunks(
-  segment: Segment,
-  { start, end }: ByteWindow,
-  buffers: BufferLease,
-): ChunkSource {
-  const { file, body, encryption, checkUnchanged } = segment
-  // Without this check, caches could store a mix of two recordings under one URL.
-  if (encryption !== undefined) {
-    // CBC chains blocks, so encryption always starts at the first byte of the segment.
-    const encrypted = encryptedChunks(segment, encryption, buffers)
-    return windowChunks(encrypted, { start, end }, checkUnchanged)
-  }
-  const slice = sliceBody(body, { start, end })
-  const window = { start: slice.skipBytes, end: slice.skipBytes + end - start }
-  return windowChunks(readBody(file, slice.body, buffers), window, checkUnchanged)
-}
-
-function encryptedChunks(
-  { file, body }: Segment,
-  encryption: Encryption,
-  buffers: BufferLease,
-): ChunkSource {
-  return encryptChunks(readBody(file, body, buffers), createSegmentCipher(encryption), buffers)
 }
