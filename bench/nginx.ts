@@ -1,7 +1,7 @@
 // nginx with servers of several configurations, each on a port of its own, in the same workers.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findFreePort } from '../test/support/servers/free-port.ts'
@@ -28,15 +28,16 @@ interface NginxOptions<Form extends string> {
   shared: readonly string[]
   /** One is on the processor that ours is on. */
   workers: number
+  /** A dynamic module, if any. */
+  module?: string
 }
 
 /** Ends with the benchmark. */
 export async function startNginx<Form extends string>(
   bench: Bench,
-  { servers, shared, workers }: NginxOptions<Form>,
+  { servers, shared, workers, module }: NginxOptions<Form>,
 ): Promise<StartedNginx<Form>> {
-  const folder = path.join(bench.scratch, `nginx-${workers}`)
-  mkdirSync(folder, { recursive: true })
+  const folder = mkdtempSync(path.join(bench.scratch, 'nginx-'))
   const origins = { ...servers }
   const parts: string[] = []
   const forms = Object.keys(servers).filter((form): form is Form => form in servers)
@@ -46,7 +47,7 @@ export async function startNginx<Form extends string>(
     parts.push(`server { listen ${address}; ${servers[form]} }`)
   }
   const file = path.join(folder, 'nginx.conf')
-  writeFileSync(file, formatConfig([...shared, ...parts], { folder, workers }))
+  writeFileSync(file, formatConfig([...shared, ...parts], { folder, workers, module }))
   const words = ['nginx', '-p', folder, '-e', path.join(folder, 'error.log'), '-c', file]
   const [command = '', ...args] = [...(workers === 1 ? bench.pin(0) : []), ...words]
   const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
@@ -61,13 +62,14 @@ export async function startNginx<Form extends string>(
 
 function formatConfig(
   parts: readonly string[],
-  { folder, workers }: { folder: string; workers: number },
+  { folder, workers, module }: { folder: string; workers: number; module: string | undefined },
 ): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${quote(path.join(folder, kind))};`,
   )
   return [
     'daemon off;',
+    ...(module === undefined ? [] : [`load_module ${quote(module)};`]),
     // Started as root, a worker would be `nobody`, which may not read the caller's files.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     `worker_processes ${workers};`,

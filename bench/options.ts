@@ -22,6 +22,8 @@ export interface BenchOptions {
   phaseMinutes: number
   /** Folder of the release that `upgrade` replaces and `releases` measures. Default this one. */
   older: string
+  /** nginx-vod-module, built for the installed nginx. Default none: no rows of it. */
+  vod: string
   /** Everything tiny: shows that it works, measures nothing, and has no time limit of its own. */
   isSmoke: boolean
 }
@@ -36,6 +38,7 @@ const FLAGS = {
   kills: { type: 'string', default: '200' },
   'phase-minutes': { type: 'string', default: '5' },
   older: { type: 'string', default: path.resolve(import.meta.dirname, '..') },
+  vod: { type: 'string', default: '' },
   smoke: { type: 'boolean', default: false },
 } as const
 
@@ -60,7 +63,7 @@ export function readBenchOptions<Name extends string>(
   known: readonly Name[],
 ): { names: readonly Name[]; options: BenchOptions } {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: FLAGS })
-  const { rows } = values
+  const { rows, vod } = values
   const folders = { cache: path.resolve(values.cache), older: path.resolve(values.older) }
   const names = readNames(positionals, known)
   const full = {
@@ -73,7 +76,7 @@ export function readBenchOptions<Name extends string>(
     phaseMinutes: positive(values['phase-minutes'], 'phase-minutes'),
     isSmoke: false,
   } as const
-  return { names, options: { rows, ...folders, ...(values.smoke ? SMOKE : full) } }
+  return { names, options: { rows, vod, ...folders, ...(values.smoke ? SMOKE : full) } }
 }
 
 function readNames<Name extends string>(

@@ -10,7 +10,7 @@ import type { StartedServer } from '../test/support/servers/start-server.ts'
 import { cutSegments, listSegments, scatter } from './cut-segments.ts'
 import type { Bench } from './harness.ts'
 import { hasProgram } from './machine.ts'
-import { ensureMedia, sessionOf } from './media.ts'
+import { DAY, ensureMedia, sessionOf } from './media.ts'
 import type { BenchLibrary, MediaFormat } from './media.ts'
 import { figureOf, formatRows, measureRows } from './measure.ts'
 import type { MeasuredRow, Row } from './measure.ts'
@@ -19,6 +19,25 @@ import type { StartedNginx } from './nginx.ts'
 import { formatTable } from './table.ts'
 
 type FileServer = StartedNginx<keyof typeof FILE_FORMS>
+type VodServer = StartedNginx<keyof typeof VOD_FORMS>
+
+/** nginx-vod-module packages MP4 just in time, too. The settings that were fastest. */
+const VOD_SETTINGS = [
+  'sendfile on; output_buffers 4 256k; aio off; open_file_cache max=1000;',
+  'vod_mode local; vod_metadata_cache metadata 1024m; vod_response_cache response 128m;',
+  'vod_segment_duration 6000; vod_align_segments_to_key_frames on;',
+  'vod_manifest_segment_durations_mode accurate; vod_max_frames_size 64m;',
+  'vod_max_metadata_size 256m; vod_max_frame_count 8388608; vod_output_buffer_pool 64k 256;',
+  'vod_hls_mpegts_align_frames off;',
+]
+const VOD_AES = 'vod_hls_encryption_method aes-128; vod_secret_key "k$vod_filepath";'
+const VOD_FMP4 = 'vod_hls_container_format fmp4;'
+const VOD_FORMS = {
+  'ts plain': '',
+  'ts aes': VOD_AES,
+  'mp4 plain': VOD_FMP4,
+  'mp4 aes': VOD_FMP4 + VOD_AES,
+}
 
 /** As the configuration has it. */
 const SEGMENT_SECONDS = 6
@@ -92,6 +111,7 @@ async function prepareRows(
 ): Promise<Row[]> {
   const servers = new Map<ServerForm, StartedServer>()
   const competitors = new Map<number, FileServer | undefined>()
+  const vod = await startVod(bench, library)
   const cutRoot = path.join(bench.options.cache, `cut-${library.name}`)
   const rows: Row[] = []
   for (const plan of plans) {
@@ -100,7 +120,7 @@ async function prepareRows(
     const workers = plan.server === 'all cores' ? availableParallelism() : 1
     const nginx = competitors.get(workers) ?? (await startCompetitor(bench, cutRoot, workers))
     competitors.set(workers, nginx)
-    rows.push(...(await prepareRow(plan, { server, nginx, cutRoot })))
+    rows.push(...(await prepareRow(plan, { server, nginx, vod, cutRoot })))
   }
   return rows
 }
@@ -144,15 +164,28 @@ async function startCompetitor(
   return startNginx(bench, { servers: FILE_FORMS, shared: [`root ${quote(cutRoot)};`], workers })
 }
 
+async function startVod(bench: Bench, { folder }: BenchLibrary): Promise<VodServer | undefined> {
+  const { vod } = bench.options
+  if (vod === '') return undefined
+  const servers = { ...VOD_FORMS }
+  for (const form of vodForms)
+    servers[form] = `location / { root ${quote(folder)}; vod hls; ${VOD_FORMS[form]} }`
+  return startNginx(bench, { servers, shared: VOD_SETTINGS, workers: 1, module: vod })
+}
+
+const isVodForm = (name: string): name is keyof typeof VOD_FORMS => name in VOD_FORMS
+const vodForms = Object.keys(VOD_FORMS).filter(isVodForm)
+
 interface Servers {
   server: StartedServer
   nginx: FileServer | undefined
+  vod: VodServer | undefined
   cutRoot: string
 }
 
 async function prepareRow(
   { name, formats, order, beside }: RowPlan,
-  { server: { url: origin, pid }, nginx, cutRoot }: Servers,
+  { server: { url: origin, pid }, nginx, vod, cutRoot }: Servers,
 ): Promise<Row[]> {
   const playlists = formats.map((format) => origin + playlistApiPath(sessionOf(format)))
   const lists = await Promise.all(playlists.map(listSegments))
@@ -167,6 +200,14 @@ async function prepareRow(
       const rival = { name: `nginx ${form} ${label}`, pid: nginx.pid, origin: nginx.origins[form] }
       rivals.push({ ...rival, paths: () => files })
     }
+  }
+  if (vod !== undefined && isVodForm(name)) {
+    const playlist = `${vod.origins[name]}/${DAY.streamer}/${DAY.date}/mp4.mp4/index-v1-a1.m3u8`
+    const lines = (await (await fetch(playlist)).text()).split('\n')
+    const uris = lines.filter((line) => line !== '' && !line.startsWith('#'))
+    const files = scatter(uris.map((uri) => new URL(uri, playlist).pathname))
+    const rival = { name: `nginx-vod ${name}`, pid: vod.pid, origin: vod.origins[name] }
+    rivals.push({ ...rival, paths: () => files })
   }
   const ours: Row = {
     name: `ours ${name}`,
