@@ -43,7 +43,7 @@ export const RULES = {
     maxStillSeconds: 60,
   },
   // MP4 has no jumps, because its tables define the timeline. They list every key frame, and a
-  // finished file is indexed once.
+  // finished file is indexed once. FORCED_SAMPLES of its reader forces a split, too.
   mp4: { keyFrameSeconds: 0.5, forcedSeconds: 60, audioSeconds: COMMON.audioSeconds },
 }
 

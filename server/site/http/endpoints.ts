@@ -1,5 +1,5 @@
-// All endpoints of the site but those of ads and analytics. A new one: a file as api/streamers.ts,
-// and a line here.
+// All endpoints of the site but the manifest and those of ads and analytics. A new one: a file as
+// api/streamers.ts, and a line here.
 import type { PublicConfig } from '../../../shared/contract.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { Admission } from '../../base/admission/limits.ts'

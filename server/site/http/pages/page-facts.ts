@@ -107,7 +107,7 @@ function isExpected(error: unknown): boolean {
   return isAppError(error, 'not_found', 'gone', 'unplayable', 'busy', 'failed')
 }
 
-/** Changes with the recording and with what the catalog has of its sidecars. */
+/** Changes with the recording and with its title. */
 function versionOf(row: SessionRow): string {
   const { streamer, date, sessionId, path, sizeBytes, modifiedMs, state, title } = row
   const version = [path, sizeBytes, modifiedMs, state.status, title]
