@@ -243,6 +243,10 @@ test('is reached by keyboard after the page, although the header is above it', a
   await page.goto('/')
   const banner = blocks(page, 'header')
   await expect(banner.locator('iframe')).toBeVisible()
+  const [home, beside] = await Promise.all(
+    [page.getByRole('link', { name: 'Home' }), banner].map((item) => item.boundingBox()),
+  )
+  expect(beside?.x).toBeGreaterThan((home?.x ?? 0) + (home?.width ?? 0))
   const search = page.getByPlaceholder('Search streamer...')
   const topOf = (locator: Locator) => locator.evaluate((item) => item.getBoundingClientRect().top)
   expect(await topOf(banner)).toBeLessThan(await topOf(search))

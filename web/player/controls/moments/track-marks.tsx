@@ -21,7 +21,8 @@ export function TrackMarks({ playback, watched, chapters }: TrackMarksProps) {
     <>
       <Spans {...{ playback, watched, durationSeconds }} />
       {chapters
-        .filter(({ startSeconds }) => startSeconds > 0)
+        // Without a duration, all would be at the start, and move.
+        .filter(({ startSeconds }) => startSeconds > 0 && durationSeconds > 0)
         .map(({ startSeconds, title }) => (
           <Mark
             key={`${startSeconds} ${title}`}
