@@ -77,7 +77,8 @@ export class PageHeads {
     const head = {
       ...base,
       ...this.#pageOf(base, '/', list),
-      preloads: [fetched(streamersApiPath), ...base.preloads],
+      // The configuration first: it decides where the list has ads.
+      preloads: [...base.preloads, fetched(streamersApiPath)],
       structuredData: [
         formatSite({ name: this.#options.site.name, url: root }),
         ...this.#itemList(list),
