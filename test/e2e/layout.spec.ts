@@ -74,10 +74,11 @@ test('shows sessions as rows on a phone: image left, text right', async ({ page 
   await expect(page).toHaveURL(/moov-first$/)
 })
 
-test('has its header and the room of the video before the script runs', async ({ page }) => {
+test('has its header and the poster of the video before the script runs', async ({ page }) => {
   await page.route('**/assets/index-*.js', (route) => route.abort())
   await page.goto(playerPath)
   await expect(page.getByRole('link', { name: 'Home' })).toBeVisible()
+  await expect.poll(() => page.evaluate(largestPaint)).toMatch(/^image \/api\/thumbnail\//)
   const stage = await boxOf(page.locator('.site-stage'))
   expect(stage.width / stage.height).toBeCloseTo(16 / 9, 1)
   await page.goto('/')
@@ -107,6 +108,16 @@ for (const [width, height] of [
     await expect(page.getByRole('slider')).toBeVisible()
     expect((await boxOf(page.locator('video'))).height).toBeLessThanOrEqual(320)
   })
+}
+
+/** Name of the element that was painted last as the largest, and what it shows. */
+async function largestPaint(): Promise<string> {
+  const entries = await new Promise<PerformanceEntry[]>((resolve) => {
+    const observer = new PerformanceObserver((list) => resolve(list.getEntries()))
+    observer.observe({ type: 'largest-contentful-paint', buffered: true })
+  })
+  const element: unknown = Reflect.get(entries.at(-1) ?? {}, 'element')
+  return element instanceof Element ? `${element.nodeName} ${element.getAttribute('href')}` : ''
 }
 
 function isHigh(image: Element): boolean {

@@ -142,6 +142,7 @@ export class PageHeads {
     ])
     return {
       head: { ...head, structuredData: [...this.#video(page, row, head), breadcrumbs] },
+      posterPath: thumbnailApiPath(session),
       links: {
         heading: head.title,
         items: [],

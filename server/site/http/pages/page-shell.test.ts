@@ -8,6 +8,7 @@ const html = `<!doctype html><html><head><!--head--><title>Aftercast</title><!--
 <link rel="stylesheet" crossorigin href="/assets/a.css"></head><body>
 <noscript><!--links-->none<!--/links--></noscript>
 <p><!--name-->Aftercast<!--/name--></p>
+<div><!--poster--><!--/poster--></div>
 <footer><!--contact--><!--/contact--></footer></body></html>`
 const site = { name: 'My site', basePath: '' }
 const head: PageHead = {
@@ -49,9 +50,10 @@ describe('formatPage', () => {
       preloads: [{ kind: 'fetch', path: `/api/${name}` }],
     }
     const links = { heading: name, items: [{ path: name, text: name }], others: [] }
-    const owner = { name, basePath: '', contactUrl: `https://a.example/${name}` }
-    const page = formatPage(shell, owner, { head: hostile, links })
+    const owner = { name, basePath: '/tv', contactUrl: `https://a.example/${name}` }
+    const page = formatPage(shell, owner, { head: hostile, links, posterPath: '/">' })
     expect(page).not.toContain('<img')
+    expect(page).toContain('<image href="/tv/&quot;&gt;" ')
     expect(page).not.toContain('<script>alert')
     expect(page.match(/<\/script>/g)).toHaveLength(2)
     expect(page.match(/<\/title>/g)).toHaveLength(1)

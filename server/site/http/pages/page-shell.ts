@@ -13,6 +13,8 @@ export interface PageContent {
   head: PageHead
   /** For visitors and crawlers without JavaScript. */
   links?: PageLinks
+  /** Path of the image in the room of the video, until the page has its own. */
+  posterPath?: string
 }
 
 /** Links of a page, at most some dozens. */
@@ -35,10 +37,11 @@ export interface PageShell {
   styleHashes: readonly string[]
 }
 
-type Region = 'head' | 'links' | 'name' | 'contact'
+const REGIONS = ['head', 'links', 'name', 'contact', 'poster'] as const
+type Region = (typeof REGIONS)[number]
 type ShellPart = { text: string } | { region: Region }
 
-const REGION = /<!--(?<region>head|links|name|contact)-->/g
+const REGION = new RegExp(`<!--(?<region>${REGIONS.join('|')})-->`, 'g')
 const STYLESHEET = /<link rel="stylesheet"[^<>]*>/g
 const HREF = /\shref="([^"]+)"/
 
@@ -67,16 +70,12 @@ function splitAtRegions(html: string): ShellPart[] {
   const parts: ShellPart[] = []
   let end = 0
   for (const found of html.matchAll(REGION)) {
-    const region = regionOf(found.groups?.['region'])
+    const region = REGIONS.find((name) => name === found.groups?.['region']) ?? 'head'
     parts.push({ text: html.slice(end, found.index) }, { region })
     const endMark = `<!--/${region}-->`
     end = html.indexOf(endMark, found.index) + endMark.length
   }
   return [...parts, { text: html.slice(end) }]
-}
-
-function regionOf(name: string | undefined): Region {
-  return name === 'links' || name === 'name' || name === 'contact' ? name : 'head'
 }
 
 /** The shell with the URLs that it has below a base path. */
@@ -87,18 +86,28 @@ export function placeShell(shell: PageShell, basePath: string): PageShell {
 }
 
 /** The whole page. */
-export function formatPage(shell: PageShell, site: Site, { head, links }: PageContent): string {
+export function formatPage(shell: PageShell, site: Site, content: PageContent): string {
+  const { head, links, posterPath } = content
   const regions: Record<Region, () => string> = {
     head: () => formatHead(head, site),
     links: () => formatLinks(site, links),
     name: () => escapeMarkup(site.name),
     contact: () => formatContact(site),
+    poster: () => formatPoster(site, posterPath),
   }
   return shell.parts.map((part) => ('text' in part ? part.text : regions[part.region]())).join('')
 }
 
 function formatContact({ contactUrl }: Site): string {
   return contactUrl === undefined ? '' : `<a href="${escapeMarkup(contactUrl)}">Contact</a>`
+}
+
+/** Of a session without video, the request fails, and nothing is shown. */
+function formatPoster({ basePath }: Site, path: string | undefined): string {
+  if (path === undefined) return ''
+  const url = belowBasePath(basePath)(path)
+  const image = `<image href="${escapeMarkup(url)}" width="100%" height="100%"/>`
+  return `<svg aria-hidden="true">${image}</svg>`
 }
 
 function formatLinks({ name, basePath }: Site, links: PageLinks | undefined): string {
