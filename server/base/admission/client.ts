@@ -9,19 +9,23 @@ export const MAX_KEY_LENGTH = 64
 
 interface Work {
   client: () => string
+}
+
+/** Work that others may join. */
+interface SharedWork extends Work {
   /** Clients that joined the work. */
   joined: Set<string>
   /** Called with each client that joins the work later. */
   onJoin: Set<(client: string) => void>
-  /** The shared work that started this. */
-  outer?: Work | undefined
+  /** The work that started this. */
+  outer: Work | SharedWork | undefined
 }
 
-const works = new AsyncLocalStorage<Work>()
+const works = new AsyncLocalStorage<Work | SharedWork>()
 
 /** Runs work, and all that it starts, for a client. @param client its name, when it is needed */
 export function runForClient<Value>(client: () => string, work: () => Value): Value {
-  return works.run({ client, joined: new Set(), onJoin: new Set() }, work)
+  return works.run({ client }, work)
 }
 
 export function currentClient(): string {
@@ -31,7 +35,7 @@ export function currentClient(): string {
 /** Runs work of this client that others may join: each of them calls `join`. */
 export function runShared<Value>(work: () => Value): { result: Value; join: () => void } {
   const client = currentClient()
-  const shared: Work = {
+  const shared: SharedWork = {
     client: () => client,
     joined: new Set(),
     onJoin: new Set(),
@@ -50,7 +54,7 @@ export function runShared<Value>(work: () => Value): { result: Value; join: () =
  * it, until the signal aborts.
  */
 export function watchJoins(listener: (client: string) => void, signal: AbortSignal): void {
-  for (let work = works.getStore(); work !== undefined; work = work.outer) {
+  for (let work = works.getStore(); work && 'joined' in work; work = work.outer) {
     const { joined, onJoin } = work
     joined.forEach(listener)
     onJoin.add(listener)
