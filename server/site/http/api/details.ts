@@ -24,14 +24,14 @@ export function createDetailsEndpoint(sources: Sources): Endpoint {
       const streamer = parseName(request.params, 'streamer')
       const profile = await streamerDetails.profile(streamer, signal)
       const version = `${versions.streamer(streamer, 'now')} ${JSON.stringify(profile)}`
-      const answer = answerJson({
+      return answerJson({
         cached: { key: `details ${streamer}`, version },
         format: () => {
           const { details, validUntilMs } = streamerDetails.list(streamer, profile)
           return { text: JSON.stringify(details), validUntilMs }
         },
+        tags: () => streamerTags(streamer),
       })
-      return { ...answer, tags: () => streamerTags(streamer) }
     },
   }
 }

@@ -25,10 +25,11 @@ export function createSessionsEndpoint({ catalog, versions }: Sources): Endpoint
     kind: 'list',
     answer: ({ request }) => {
       const streamer = parseName(request.params, 'streamer')
-      const version = versions.streamer(streamer, 'recent')
-      const cached = { key: `sessions ${streamer}`, version }
-      const answer = answerJson({ cached, format: () => format(streamer) })
-      return { ...answer, tags: () => streamerTags(streamer) }
+      return answerJson({
+        cached: { key: `sessions ${streamer}`, version: versions.streamer(streamer, 'recent') },
+        format: () => format(streamer),
+        tags: () => streamerTags(streamer),
+      })
     },
   }
 }

@@ -40,7 +40,7 @@ export interface Answer {
   cache: CacheRule | (() => CacheRule)
   security: keyof SecurityHeaders
   /** For caches that are purged; without those of `Call.tag`. */
-  tags?: () => Tags
+  tags?: (() => Tags) | undefined
   /** Called when nothing reads the body any more. */
   release?: () => unknown
 }
@@ -75,19 +75,20 @@ export interface TextBody {
    * another version. Read the version before the content, so that older text never has a newer
    * version. Undefined: not cached.
    */
-  cached?: { key: string; version: unknown }
+  cached?: { key: string; version: unknown } | undefined
   format: () => FormattedText | Promise<FormattedText>
 }
 
 export type FormattedText = string | HashedText | { text: string; validUntilMs: number }
 
 /** JSON for the page, which has the current version at once. */
-export function answerJson({ cached, format }: Omit<TextBody, 'kind'>): Answer {
+export function answerJson(text: Omit<TextBody, 'kind'> & Pick<Answer, 'tags'>): Answer {
   return {
-    body: { kind: 'text', ...(cached && { cached }), format },
+    body: { kind: 'text', cached: text.cached, format: text.format },
     type: JSON_TYPE,
     cache: 'revalidate',
     security: 'data',
+    tags: text.tags,
   }
 }
 
