@@ -14,30 +14,12 @@ import { DAY, ensureMedia, sessionOf } from './media.ts'
 import type { BenchLibrary, MediaFormat } from './media.ts'
 import { figureOf, formatRows, measureRows } from './measure.ts'
 import type { MeasuredRow, Row } from './measure.ts'
-import { FILE_FORMS, quote, startNginx } from './nginx.ts'
+import { FILE_FORMS, quote, startNginx, VOD_FORMS, VOD_SETTINGS } from './nginx.ts'
 import type { StartedNginx } from './nginx.ts'
 import { formatTable } from './table.ts'
 
 type FileServer = StartedNginx<keyof typeof FILE_FORMS>
 type VodServer = StartedNginx<keyof typeof VOD_FORMS>
-
-/** nginx-vod-module packages MP4 just in time, too. The settings that were fastest. */
-const VOD_SETTINGS = [
-  'sendfile on; output_buffers 4 256k; aio off; open_file_cache max=1000;',
-  'vod_mode local; vod_metadata_cache metadata 1024m; vod_response_cache response 128m;',
-  'vod_segment_duration 6000; vod_align_segments_to_key_frames on;',
-  'vod_manifest_segment_durations_mode accurate; vod_max_frames_size 64m;',
-  'vod_max_metadata_size 256m; vod_max_frame_count 8388608; vod_output_buffer_pool 64k 256;',
-  'vod_hls_mpegts_align_frames off;',
-]
-const VOD_AES = 'vod_hls_encryption_method aes-128; vod_secret_key "k$vod_filepath";'
-const VOD_FMP4 = 'vod_hls_container_format fmp4;'
-const VOD_FORMS = {
-  'ts plain': '',
-  'ts aes': VOD_AES,
-  'mp4 plain': VOD_FMP4,
-  'mp4 aes': VOD_FMP4 + VOD_AES,
-}
 
 /** As the configuration has it. */
 const SEGMENT_SECONDS = 6

@@ -48,9 +48,9 @@ test.describe('a card at rest', () => {
   test.use({ pageClock: 'stopped' })
 
   test('flicks through its session under a mouse', async ({ page }) => {
-    const storyboards: string[] = []
+    const loads: string[] = []
     page.on('request', (request) => {
-      if (request.url().endsWith('.vtt')) storyboards.push(request.url())
+      if (/flick-storyboard|\.vtt$/.test(request.url())) loads.push(request.url())
     })
     await page.goto(`/s/${encodeURIComponent(fixtureStreamer)}`)
     const cardOf = (sessionId: string) =>
@@ -61,6 +61,9 @@ test.describe('a card at rest', () => {
     await page.emulateMedia({ reducedMotion: 'reduce' })
     await cardOf('mkv-h264-aac-60s').hover()
     await page.clock.runFor(1000)
+    // Requests are reported in order: those before this one are known with its response.
+    await page.evaluate(async () => (await fetch('/api/config')).status)
+    expect(loads).toEqual([])
     await page.emulateMedia({ reducedMotion: 'no-preference' })
     const card = cardOf('ts-h264-aac-clean-hls-concat')
     await card.hover()
@@ -73,7 +76,7 @@ test.describe('a card at rest', () => {
     await expect.poll(pixels).not.toBe(first)
     await page.mouse.move(1, 1)
     await expect(frame).toHaveCount(0)
-    expect(storyboards).toHaveLength(1)
+    expect(loads).toHaveLength(2)
   })
 })
 

@@ -74,6 +74,13 @@ test('shows sessions as rows on a phone: image left, text right', async ({ page 
   await expect(page).toHaveURL(/moov-first$/)
 })
 
+test('has no poster of a session without an image', async ({ page }) => {
+  await page.route('**/assets/index-*.js', (route) => route.abort())
+  await page.goto(`/p/${sessionPath}/ts-ac3-51-audio-only`)
+  await expect(page.locator('.site-stage')).toBeVisible()
+  await expect(page.locator('.site-stage image')).toHaveCount(0)
+})
+
 test('has its header and the poster of the video before the script runs', async ({ page }) => {
   await page.route('**/assets/index-*.js', (route) => route.abort())
   await page.goto(playerPath)

@@ -8,12 +8,12 @@ const REST_MS = 500
 
 /** Follows the mouse over the cards of all lists, for as long as the document lives. */
 export function previewOnRest(storyboardUrl: (session: SessionReference) => string): void {
-  let card: Element | undefined
+  let card: Element | null = null
   let left = new AbortController()
   const follow = ({ type, target, pointerType }: PointerEvent): void => {
     const over = type === 'pointerover' && target instanceof Element ? target.closest('li') : null
     if (over === card) return
-    card = over ?? undefined
+    card = over
     left.abort()
     left = new AbortController()
     const image = over?.querySelector('img')

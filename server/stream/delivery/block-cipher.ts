@@ -21,7 +21,8 @@ export async function loadEncryptBlocks(): Promise<EncryptBlocks> {
   try {
     const { default: library } = await import('koffi')
     const encrypt = encryptByOpenssl(library.load(null))
-    return isEqual(encrypt, encryptByNode) ? encrypt : encryptByNode
+    const isEqual = encryptKnown(encrypt).join() === encryptKnown(encryptByNode).join()
+    return isEqual ? encrypt : encryptByNode
   } catch {
     // No binary of koffi for this system, or another OpenSSL.
     return encryptByNode
@@ -52,6 +53,7 @@ function encryptByOpenssl(openssl: ReturnType<typeof koffi.load>): EncryptBlocks
     'int EVP_EncryptUpdate(void *c, void *out, void *length, void *in, int count)',
   )
   const context: unknown = openssl.func('void *EVP_CIPHER_CTX_new()')()
+  if (context === null) throw new Error('OpenSSL has no memory')
   init(context, openssl.func('void *EVP_aes_128_cbc()')(), null, null, null)
   const length = new Int32Array(1)
   return (blocks, key, iv) => {
@@ -64,17 +66,12 @@ function encryptByOpenssl(openssl: ReturnType<typeof koffi.load>): EncryptBlocks
   }
 }
 
-function isEqual(...ciphers: EncryptBlocks[]): boolean {
-  const [first, ...others] = ciphers.map((encrypt) =>
-    [1, 2, 7, 64].map((count) => {
-      const memory = Buffer.alloc((count + 1) * BLOCK_BYTES, 'known bytes')
-      encrypt(
-        memory.subarray(BLOCK_BYTES),
-        Buffer.alloc(BLOCK_BYTES, 'key'),
-        memory.subarray(0, 16),
-      )
-      return memory.toString('hex')
-    }),
-  )
-  return others.every((other) => other.join() === first?.join())
+/** What it makes of known bytes, of lengths around those of its inner loops. */
+function encryptKnown(encrypt: EncryptBlocks): string[] {
+  return [1, 2, 7, 64].map((count) => {
+    const memory = Buffer.alloc((count + 1) * BLOCK_BYTES, 'known bytes')
+    const [iv, blocks] = [memory.subarray(0, BLOCK_BYTES), memory.subarray(BLOCK_BYTES)]
+    encrypt(blocks, Buffer.alloc(BLOCK_BYTES, 'key'), iv)
+    return memory.toString('hex')
+  })
 }

@@ -148,6 +148,6 @@ describe.each([
   })
 })
 
-test('encrypts by the OpenSSL inside Node, where it is exported', async () => {
+test('finds the functions of the OpenSSL inside Node', async () => {
   expect(await loadEncryptBlocks()).not.toBe(encryptByNode)
 })

@@ -95,6 +95,7 @@ export class SegmentSender {
       release()
     }
   }
+
   /** Clear segments are not cached: the system's page cache serves them as fast. */
   #lease(cache: SegmentCache, segment: Segment, buffers: BufferLease): SegmentLease | undefined {
     const { etag, body, encryption, checkUnchanged } = segment

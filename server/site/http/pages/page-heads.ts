@@ -142,7 +142,8 @@ export class PageHeads {
     ])
     return {
       head: { ...head, structuredData: [...this.#video(page, row, head), breadcrumbs] },
-      posterPath: thumbnailApiPath(session),
+      // A broken image would fill the room.
+      posterPath: page.facts?.imageSize && thumbnailApiPath(session),
       links: {
         heading: head.title,
         items: [],

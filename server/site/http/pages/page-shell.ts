@@ -14,7 +14,7 @@ export interface PageContent {
   /** For visitors and crawlers without JavaScript. */
   links?: PageLinks
   /** Path of the image in the room of the video, until the page has its own. */
-  posterPath?: string
+  posterPath?: string | undefined
 }
 
 /** Links of a page, at most some dozens. */
@@ -102,7 +102,6 @@ function formatContact({ contactUrl }: Site): string {
   return contactUrl === undefined ? '' : `<a href="${escapeMarkup(contactUrl)}">Contact</a>`
 }
 
-/** Of a session without video, the request fails, and nothing is shown. */
 function formatPoster({ basePath }: Site, path: string | undefined): string {
   if (path === undefined) return ''
   const url = belowBasePath(basePath)(path)
