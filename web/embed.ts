@@ -40,13 +40,14 @@ function start(stage: HTMLElement, session: SessionReference): void {
   video.setAttribute('aria-label', document.title)
   stage.append(video)
   showTitle(stage, video, session)
-  const { playback, end } = playSession(video, base + playlistApiPath(session))
+  const { startSeconds, endSeconds } = parseLinkedRange(location.search)
+  const { playback, end } = playSession(video, base + playlistApiPath(session), { startSeconds })
   const config = new Resource(loadConfig, Infinity)
   const leave = enterSession({
     playback,
     stage,
     config,
-    range: parseLinkedRange(location.search),
+    endSeconds,
     onAudio: (audio) => offerUnmute(stage, video, audio),
   })
   playback.subscribe(() => {

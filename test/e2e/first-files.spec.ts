@@ -15,10 +15,19 @@ test('key, init and first segment load before the player requests them, once', a
   }
 })
 
-test('nothing is preloaded for a link to a later moment', async ({ page }) => {
+test('a link to a moment loads the segment of the moment, and not the first', async ({ page }) => {
   await page.goto(`${path}?t=40`)
   await playsFrom(page, 40)
-  expect(await initiatorsOf(page, 'key')).toEqual(['fetch'])
+  for (const file of ['playlist.m3u8', 'key', 'init-0.mp4']) {
+    expect(await initiatorsOf(page, file), file).toEqual(['link'])
+  }
+  const segments = await loadsOf(page, '.m4s')
+  expect(segments.every(({ url }) => !url.endsWith('/0.m4s'))).toBe(true)
+  const byLink = segments.filter(({ initiator }) => initiator === 'link')
+  expect(byLink).toEqual(segments.slice(0, 1))
+  expect(new Set(segments.map(({ url }) => url)).size).toBe(segments.length)
+  const [start] = await page.locator('video').evaluate(bufferedStarts)
+  expect(start).toBeLessThanOrEqual(40)
 })
 
 test('nothing is preloaded for an audio that the page does not announce', async ({ page }) => {
@@ -36,6 +45,11 @@ async function playsFrom(page: Page, seconds: number): Promise<void> {
 
 /** Of all loads of the file from the network. */
 async function initiatorsOf(page: Page, file: string): Promise<string[]> {
+  return (await loadsOf(page, `/${file}`)).map(({ initiator }) => initiator)
+}
+
+/** Loads from the network of URLs with this end, in the order of their starts. */
+async function loadsOf(page: Page, suffix: string) {
   const loads = await page.evaluate(() =>
     performance.getEntriesByType('resource').map((load) => ({
       url: load.name,
@@ -43,6 +57,10 @@ async function initiatorsOf(page: Page, file: string): Promise<string[]> {
       bytes: 'transferSize' in load ? Number(load.transferSize) : 0,
     })),
   )
-  const ofFile = loads.filter(({ url, bytes }) => url.endsWith(`/${file}`) && bytes > 0)
-  return ofFile.map(({ initiator }) => initiator)
+  return loads.filter(({ url, bytes }) => url.endsWith(suffix) && bytes > 0)
+}
+
+function bufferedStarts(video: Element): number[] {
+  const { buffered } = video as HTMLVideoElement
+  return Array.from({ length: buffered.length }, (_, at) => buffered.start(at))
 }

@@ -45,16 +45,18 @@ export function VideoPlayer(props: VideoPlayerProps) {
   useLayoutEffect(() => {
     const stage = stageRef.current
     if (!stage) return
-    // The existing element is reused, because volume and full screen belong to it.
-    const preloaded = videoRef.current ? undefined : preloader.take(source)
+    const { startSeconds, endSeconds } = parseLinkedRange(window.location.search)
+    // The existing element is reused, because volume and full screen belong to it. A preloaded
+    // session is at its start.
+    const canTake = !videoRef.current && !startSeconds
+    const preloaded = canTake ? preloader.take(source) : undefined
     const video = (videoRef.current ??= preloaded?.playback.video ?? createVideoElement())
     video.className = styles.video ?? ''
     // Inserting it again would stop playback and leave full screen.
     if (video.parentNode !== stage) stage.prepend(video)
     // Loads during the pre-roll.
-    const { playback, end } = preloaded ?? playSession(video, source)
-    const range = parseLinkedRange(window.location.search)
-    const leave = enterSession({ playback, stage, config, range, onAudio: setAudio })
+    const { playback, end } = preloaded ?? playSession(video, source, { startSeconds })
+    const leave = enterSession({ playback, stage, config, endSeconds, onAudio: setAudio })
     onOpened(playback)
     return () => {
       leave()

@@ -27,6 +27,8 @@ export function prepareHls(): void {
 interface HlsEngineOptions {
   signal: AbortSignal
   report(this: void, event: PlaybackEvent): void
+  /** Where loading begins, unless this is after the end: then at 0. */
+  startSeconds: number
   /** Use hls.js even if it reports that it is not supported. */
   force: boolean
 }
@@ -38,14 +40,14 @@ interface HlsEngineOptions {
 export function playWithHls(
   video: HTMLVideoElement,
   playlist: Playlist,
-  { signal, report, force }: HlsEngineOptions,
+  { signal, report, startSeconds, force }: HlsEngineOptions,
 ): boolean {
   if (!Hls.isSupported() && !force) return false
   prepareHls()
   const playback = preservePlayback(video, signal)
   const decodableStart = trackDecodableStart(video, signal)
   const bufferTarget = adaptBufferTarget(video, signal, (next) => Object.assign(hls.config, next))
-  let hls = attach(0)
+  let hls = startWithinSession(attach(startSeconds), startSeconds)
   const recovery = createRecovery({
     ...playback,
     // Without a playlist, startLoad does nothing.
@@ -102,6 +104,14 @@ export function playWithHls(
   signal.addEventListener('abort', recovery.dispose)
   signal.addEventListener('abort', () => hls.destroy())
   return true
+}
+
+/** Starts at 0 if the session is shorter; hls.js would start at its end. */
+function startWithinSession(hls: Hls, startSeconds: number): Hls {
+  hls.once(Events.LEVEL_LOADED, (_event, { details }) => {
+    if (startSeconds >= details.edge) hls.startLoad(0)
+  })
+  return hls
 }
 
 /**

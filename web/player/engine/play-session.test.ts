@@ -26,15 +26,16 @@ test('forces hls.js on Firefox, which has no native HLS', () => {
 })
 
 test('sets the source directly if hls.js cannot work', async () => {
-  const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', withoutMediaSource)
+  const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', {
+    browser: withoutMediaSource,
+  })
   await vi.waitFor(() => expect(video.src).toBe('http://127.0.0.1/playlist.m3u8'), soon)
   end()
 })
 
 test('sets the source directly if hls.js reports that it is not supported', async () => {
   const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', {
-    hasMediaSource: true,
-    isFirefox: false,
+    browser: { hasMediaSource: true, isFirefox: false },
   })
   await vi.waitFor(() => expect(video.src).toBe('http://127.0.0.1/playlist.m3u8'), soon)
   end()
@@ -42,7 +43,9 @@ test('sets the source directly if hls.js reports that it is not supported', asyn
 
 test('plays the remembered audio, and another one without seeking to 0 again', async () => {
   localStorage.setItem('aftercast.player', '{"audio":"de"}')
-  const { playback, end } = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
+  const { playback, end } = playSession(video, 'http://127.0.0.1/a.m3u8', {
+    browser: withoutMediaSource,
+  })
   await vi.waitFor(() => expect(video.src).toBe('http://127.0.0.1/a.m3u8?audio=de'), soon)
   video.dispatchEvent(new Event('loadedmetadata'))
   const seeks = watchSeeks(video, 12)
@@ -56,7 +59,9 @@ test('plays the remembered audio, and another one without seeking to 0 again', a
 })
 
 test('empties the element at the end', async () => {
-  const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', withoutMediaSource)
+  const { end } = playSession(video, 'http://127.0.0.1/playlist.m3u8', {
+    browser: withoutMediaSource,
+  })
   await vi.waitFor(() => expect(video.hasAttribute('src')).toBe(true), soon)
   end()
   expect(video.hasAttribute('src')).toBe(false)
@@ -64,40 +69,57 @@ test('empties the element at the end', async () => {
 })
 
 test('starts nothing if the visitor leaves before the player has loaded', async () => {
-  playSession(video, 'http://127.0.0.1/a.m3u8', { hasMediaSource: true, isFirefox: true }).end()
+  const browser = { hasMediaSource: true, isFirefox: true }
+  playSession(video, 'http://127.0.0.1/a.m3u8', { browser }).end()
   await loadHlsEngine().catch(() => undefined)
   await new Promise((resolve) => setTimeout(resolve))
   expect(video.hasAttribute('src')).toBe(false)
 })
 
-test('seeks to 0 on loadedmetadata, once per session', () => {
+test('seeks to 0 once the duration is known, once per session', () => {
   const seeks = watchSeeks(video, 12)
-  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
-  video.dispatchEvent(new Event('loadedmetadata'))
-  video.dispatchEvent(new Event('loadedmetadata'))
+  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', { browser: withoutMediaSource })
+  loadMetadata(60)
+  loadMetadata(60)
   expect(seeks).toEqual([0])
   end()
 })
 
-test('seeks to 0 before the store reports the metadata', () => {
+test('seeks to 0 before any other subscriber knows the duration', () => {
   const seeks = watchSeeks(video, 12)
-  const { playback, end } = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
-  Object.defineProperty(video, 'duration', { value: 60 })
+  const { playback, end } = playSession(video, 'http://127.0.0.1/a.m3u8', {
+    browser: withoutMediaSource,
+  })
   playback.subscribe(() => {
     if (playback.read().durationSeconds) video.currentTime = 30
   })
-  for (const type of ['durationchange', 'loadedmetadata']) video.dispatchEvent(new Event(type))
+  loadMetadata(60)
   expect(seeks).toEqual([0, 30])
   end()
 })
 
-test('does not seek if the position is 0 already', () => {
-  const seeks = watchSeeks(video, 0)
-  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', withoutMediaSource)
-  video.dispatchEvent(new Event('loadedmetadata'))
-  expect(seeks).toEqual([])
+test.each([
+  { position: 0, startSeconds: undefined, seeks: [] },
+  { position: 0, startSeconds: 30, seeks: [30] },
+  { position: 30, startSeconds: 30, seeks: [] },
+  { position: 0, startSeconds: 60, seeks: [] },
+  { position: 12, startSeconds: 61, seeks: [0] },
+])('starts at $startSeconds of 60 s from $position', ({ position, startSeconds, seeks }) => {
+  const seen = watchSeeks(video, position)
+  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', {
+    startSeconds,
+    browser: withoutMediaSource,
+  })
+  loadMetadata(60)
+  expect(seen).toEqual(seeks)
   end()
 })
+
+/** The element has metadata. */
+function loadMetadata(duration: number): void {
+  Object.defineProperty(video, 'duration', { value: duration, configurable: true })
+  for (const type of ['durationchange', 'loadedmetadata']) video.dispatchEvent(new Event(type))
+}
 
 /** Records the seeks of the element, whose position is `seconds`. */
 function watchSeeks(element: HTMLVideoElement, seconds: number): number[] {

@@ -10,6 +10,12 @@ export interface BrowserSupport {
   isFirefox: boolean
 }
 
+interface PlaySessionOptions {
+  /** Where playback begins, unless this is after the end: then at 0. */
+  startSeconds?: number | undefined
+  browser?: BrowserSupport
+}
+
 /** A session that was started in a video element. */
 export interface PlayingSession {
   playback: Playback
@@ -24,16 +30,16 @@ export interface PlayingSession {
 export function playSession(
   video: HTMLVideoElement,
   source: string,
-  browser = detectSupport(),
+  { startSeconds = 0, browser = detectSupport() }: PlaySessionOptions = {},
 ): PlayingSession {
   const left = new AbortController()
   const { signal } = left
-  // Before the store, whose subscribers may seek elsewhere as soon as there is metadata.
-  startAtZero(video, signal)
   const playlist = rememberedPlaylist(source)
   const playback = new Playback(video, playlist, signal)
   const { report } = playback
-  startEngine(playback, { signal, browser }).catch(() => report({ type: 'gave up' }))
+  // Before all other subscribers, who may seek elsewhere as soon as there is metadata.
+  startAt(playback, startSeconds)
+  startEngine(playback, { signal, startSeconds, browser }).catch(() => report({ type: 'gave up' }))
   return { playback, end: () => left.abort() }
 }
 
@@ -44,18 +50,19 @@ export function rememberedPlaylist(source: string): Playlist {
 
 interface EngineOptions {
   signal: AbortSignal
+  startSeconds: number
   browser: BrowserSupport
 }
 
 /** Rejects if no engine could be loaded. */
 async function startEngine(playback: Playback, options: EngineOptions): Promise<void> {
-  const { signal, browser } = options
+  const { signal, startSeconds, browser } = options
   const { video, playlist, report } = playback
   if (chooseEngine(browser) === 'hls') {
     // Without the player's code, native HLS may work.
     const engine = await loadHlsEngine().catch(() => undefined)
     if (signal.aborted) return
-    const hlsOptions = { signal, report, force: browser.isFirefox }
+    const hlsOptions = { signal, report, startSeconds, force: browser.isFirefox }
     if (engine?.playWithHls(video, playlist, hlsOptions)) return
   }
   const { playDirectly } = await import('./direct-engine.ts')
@@ -79,12 +86,15 @@ function detectSupport(): BrowserSupport {
 }
 
 /**
- * Seeks to 0 on the first `loadedmetadata` of a session, unless the position is 0 already: an
- * unneeded seek breaks WebKitGTK. A later source of the same session resumes at its position.
+ * Seeks to the start once the duration is known, unless the position is there already: an unneeded
+ * seek breaks WebKitGTK. A later source of the same session resumes at its position.
  */
-function startAtZero(video: HTMLVideoElement, signal: AbortSignal): void {
-  const seek = () => {
-    if (video.currentTime !== 0) video.currentTime = 0
-  }
-  video.addEventListener('loadedmetadata', seek, { once: true, signal })
+function startAt({ video, read, subscribe }: Playback, seconds: number): void {
+  const stop = subscribe(() => {
+    const { durationSeconds } = read()
+    if (durationSeconds === undefined) return
+    stop()
+    const target = seconds < durationSeconds ? seconds : 0
+    if (video.currentTime !== target) video.currentTime = target
+  })
 }

@@ -40,15 +40,12 @@ afterEach(() => {
 })
 
 /** Enters the session without a pre-roll. */
-function enter(
-  range: { startSeconds?: number; endSeconds?: number } = {},
-  config = () => Promise.resolve(noExtras),
-): () => void {
+function enter(endSeconds?: number, config = () => Promise.resolve(noExtras)): () => void {
   const leave = enterSession({
     playback,
     stage: document.createElement('div'),
     config: new Resource(config),
-    range: { startSeconds: undefined, endSeconds: undefined, ...range },
+    endSeconds,
     onAudio: () => undefined,
   })
   left.signal.addEventListener('abort', leave)
@@ -96,7 +93,7 @@ test('plays without a playlist after a second and a half, for one that arrives l
 
 test('waits for the playlist and the configuration at the same time', async () => {
   vi.useFakeTimers()
-  enter({}, () => new Promise(() => undefined))
+  enter(undefined, () => new Promise(() => undefined))
   await vi.advanceTimersByTimeAsync(1000)
   playback.report({ type: 'loaded' })
   await vi.advanceTimersByTimeAsync(499)
@@ -122,26 +119,9 @@ test('never plays after the visitor has left', async () => {
   expect(play).not.toHaveBeenCalled()
 })
 
-test('seeks to the linked moment once the duration is known', async () => {
-  enter({ startSeconds: 30 })
-  playback.report({ type: 'loaded' })
-  await expectPlaying()
-  expect(seeks).toEqual([])
-  load(60)
-  video.dispatchEvent(new Event('loadedmetadata'))
-  expect(seeks).toEqual([30])
-})
-
-test.each([60, 61])('ignores the moment %d of a session of 60 seconds', async (startSeconds) => {
-  load(60)
-  enter({ startSeconds })
-  await expectPlaying()
-  expect(seeks).toEqual([])
-})
-
 test('pauses at the linked end, once', async () => {
   load(60)
-  enter({ endSeconds: 40 })
+  enter(40)
   moveTo(39.9)
   expect(pause).not.toHaveBeenCalled()
   moveTo(40.1)
@@ -154,7 +134,7 @@ test('pauses at the linked end, once', async () => {
 
 test('does not pause if the visitor seeks past the end', () => {
   load(60)
-  enter({ endSeconds: 40 })
+  enter(40)
   moveTo(10)
   moveTo(50, 'seeking')
   moveTo(50, 'seeked')

@@ -6,7 +6,7 @@ import { chooseEngine, rememberedPlaylist } from '../engine/play-session.ts'
 import { parseLinkedRange } from './linked-range.ts'
 import { isDataSaverOn } from './session-preloader.ts'
 
-/** Preloads for a document at `url` if it is a player page, and hls.js plays it from the start. */
+/** Preloads for a document at `url` if it is a player page, and hls.js plays it. */
 export function preloadVisited(
   url: Pick<URL, 'pathname' | 'search'>,
   basePath: string,
@@ -15,8 +15,8 @@ export function preloadVisited(
   const session = parseSessionPath(url.pathname)
   if (session === undefined || url.pathname !== basePath + playerPagePath(session)) return
   if (document.hidden || isDataSaverOn() || chooseEngine() !== 'hls') return
-  if (parseLinkedRange(url.search).startSeconds !== undefined) return
-  void preloadFirstFiles(rememberedPlaylist(playlistUrl(session)).url)
+  const { startSeconds } = parseLinkedRange(url.search)
+  void preloadFirstFiles(rememberedPlaylist(playlistUrl(session)).url, startSeconds)
 }
 
 /**
@@ -24,11 +24,11 @@ export function preloadVisited(
  * playlist, or the first playlist of a multivariant one. Requests of the same URLs then get these
  * responses (Preload, `as=fetch`). Failures are left to those requests.
  */
-async function preloadFirstFiles(playlistUrl: string): Promise<void> {
+async function preloadFirstFiles(playlistUrl: string, startSeconds = 0): Promise<void> {
   const response = await fetch(playlistUrl).catch(() => undefined)
   const playlist = response?.ok ? await response.text().catch(() => '') : ''
   if (response === undefined || !reusesPreloads(response.url)) return
-  for (const uri of firstFiles(playlist)) {
+  for (const uri of firstFiles(playlist, startSeconds)) {
     const link = document.createElement('link')
     link.rel = 'preload'
     link.as = 'fetch'
@@ -48,13 +48,33 @@ function reusesPreloads(url: string): boolean {
   return isByLink && loads.length === 1
 }
 
-/** URIs of the first key, init segment and media segment of a playlist (RFC 8216 4.3.2). */
-export function firstFiles(playlist: string): string[] {
-  const lines = playlist.split('\n')
-  const uriOf = (tag: string): string => {
-    const [, rest = ''] = lines.find((line) => line.startsWith(tag))?.split('URI="') ?? []
-    return rest.split('"')[0] ?? ''
+/**
+ * URIs of the key, init segment and media segment that playback from `startSeconds` begins with
+ * (RFC 8216 4.3.2); those of the first segment if this is after the end. Of a multivariant
+ * playlist, the first media playlist.
+ */
+export function firstFiles(playlist: string, startSeconds = 0): string[] {
+  let first: string[] | undefined
+  let [key, init, durationSeconds, endSeconds] = ['', '', 0, 0]
+  for (const line of playlist.split('\n')) {
+    if (line.startsWith('#EXT-X-KEY:')) key = uriOf(line)
+    else if (line.startsWith('#EXT-X-MAP:')) init = uriOf(line)
+    else if (line.startsWith('#EXTINF:')) {
+      durationSeconds = Number.parseFloat(line.slice('#EXTINF:'.length))
+      endSeconds += durationSeconds
+    } else if (line !== '' && !line.startsWith('#')) {
+      const files = [key, init, line].filter(Boolean)
+      first ??= files
+      if (endSeconds - Math.min(SKIPPED_SECONDS, durationSeconds) > startSeconds) return files
+    }
   }
-  const media = lines.find((line) => line !== '' && !line.startsWith('#')) ?? ''
-  return [uriOf('#EXT-X-KEY:'), uriOf('#EXT-X-MAP:'), media].filter(Boolean)
+  return first ?? []
 }
+
+function uriOf(tag: string): string {
+  const [, rest = ''] = tag.split('URI="')
+  return rest.split('"')[0] ?? ''
+}
+
+/** hls.js skips a segment of which it needs no more than this (`maxFragLookUpTolerance`). */
+const SKIPPED_SECONDS = 0.25
