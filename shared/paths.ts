@@ -81,6 +81,11 @@ export function thumbnailApiPath(reference: SessionReference): string {
   return formatPath(pathPatterns.thumbnail, { ...reference })
 }
 
+/** Path of the image of a session's first frame, or of its thumbnail if that cannot be decoded. */
+export function firstFrameApiPath(reference: SessionReference): string {
+  return `${thumbnailApiPath(reference)}?frame=first`
+}
+
 /** Path of a session's HLS playlist. */
 export function playlistApiPath(reference: SessionReference): string {
   return formatPath(pathPatterns.playlist, { ...reference })

@@ -1,4 +1,5 @@
 // The API, the page's HTML and all other HTTP except HLS, through the program.
+import { readFileSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -8,6 +9,7 @@ import { errorResponse, sessionsResponse, streamersResponse } from '../shared/co
 import {
   detailsApiPath,
   embedPagePath,
+  firstFrameApiPath,
   playerPagePath,
   playlistApiPath,
   sessionApiPath,
@@ -33,10 +35,17 @@ import { exchange, rawRequest } from './support/servers/raw-request.ts'
 import type { RawResponse } from './support/servers/raw-request.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
-import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
+import {
+  BROKEN_FIXTURE,
+  createTempLibrary,
+  fixturePath,
+  SMALL_FIXTURE,
+} from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { soon } from './support/patience.ts'
 
+/** Twice, it is so long that its thumbnail is not its first frame. */
+const LONG_FIXTURE = 'ts-h264-aac-clean-hls-concat.ts'
 const TS_FIXTURE = 'ts-h264-pts-wrap-33bit.ts'
 /** Streamers in list order: case-insensitive, then by code unit. */
 const STREAMERS = ['Alice', 'alice', 'Bob', 'Crowd', 'Zoë', 'Élan & "Co"', '日本']
@@ -76,13 +85,17 @@ afterAll(async () => {
 async function placeAll(to: TempLibrary): Promise<void> {
   for (const streamer of STREAMERS) await to.place(`${streamer}/2026-01-01/1.mp4`, SMALL_FIXTURE)
   await to.place(`${HOSTILE}/2026-01-01/${HOSTILE}.mp4`, SMALL_FIXTURE)
-  for (const name of ['2026-01-31/7', '2026-02-01/9', '2026-02-01/part 2', '2026-02-01/part 10'])
+  for (const name of ['2026-01-31/7', '2026-02-01/9', '2026-02-01/part 10'])
     await to.place(`alice/${name}.mp4`, SMALL_FIXTURE)
   await to.place('alice/2026-02-01/10.ts', TS_FIXTURE)
+  const twice = Array.from({ length: 2 }, () => readFileSync(fixturePath(LONG_FIXTURE)))
+  await to.place('alice/2026-02-01/part 2.ts', Buffer.concat(twice))
   await to.place('Bob/2026-02-01/broken.mp4', BROKEN_FIXTURE)
   await to.place('Only Broken/2026-02-01/1.mp4', BROKEN_FIXTURE)
   for (const name of ['Bob/avatar.png', 'Bob/2026-01-01/1.png']) await to.place(name, FRAME)
-  await to.place('Zoë/2026-01-02/garbage.ts', undecodableRecording())
+  for (const name of ['garbage', 'covered'])
+    await to.place(`Zoë/2026-01-02/${name}.ts`, undecodableRecording())
+  await to.place('Zoë/2026-01-02/covered.png', FRAME)
   for (let number = 2; number <= 40; number += 1)
     await to.place(`Crowd/2026-01-01/${number}.mp4`, SMALL_FIXTURE)
 }
@@ -251,6 +264,7 @@ describe('docs/api/openapi.json', () => {
     ['/api/config', '/api/config', 200],
     ['/api/thumbnail-streamer/{streamer}', streamerThumbnailApiPath('alice'), 200],
     [thumbnail, thumbnailApiPath(session), 200],
+    [thumbnail, firstFrameApiPath(session), 200],
     [thumbnail, thumbnailApiPath(broken), 404],
     [playlist, playlistApiPath(session), 200],
     [playlist, playlistApiPath(broken), 422],
@@ -384,6 +398,7 @@ describe('errors', () => {
     ['/api/sessions/%ED%A0%80', 400, 'invalid'],
     ['/api/video/alice/%2e/10/playlist.m3u8', 400, 'invalid'],
     ['/api/thumbnail/alice/2026-02-01/%2e%2e%2f', 400, 'invalid'],
+    [`${thumbnailApiPath(session)}?frame=last`, 400, 'invalid'],
     [playlistApiPath(broken), 422, 'unplayable'],
   ])('%s: %i and the code in JSON', async (target, status, code) => {
     const response = await raw(target)
@@ -584,6 +599,23 @@ describe('video', () => {
     }
   })
 
+  it('show the first frame on request, or what there is in its place', async () => {
+    const bob = { streamer: 'Bob', date: '2026-01-01', sessionId: '1' }
+    const alice = { ...bob, streamer: 'alice' }
+    const withoutImage = await raw(firstFrameApiPath(alice))
+    expect([withoutImage.status, withoutImage.headers['content-type']]).toEqual([200, 'image/jpeg'])
+    // The recordings are equal, but one has an image of its own.
+    expect((await raw(firstFrameApiPath(bob))).body.equals(withoutImage.body)).toBe(true)
+    const long = { ...alice, date: '2026-02-01', sessionId: 'part 2' }
+    const first = await raw(firstFrameApiPath(long))
+    const thumbnail = await raw(thumbnailApiPath(long))
+    expect([first.status, first.body.equals(thumbnail.body)]).toEqual([200, false])
+    const garbage = { streamer: 'Zoë', date: '2026-01-02', sessionId: 'garbage' }
+    expect((await raw(firstFrameApiPath(garbage))).status).toBe(404)
+    const covered = { ...garbage, sessionId: 'covered' }
+    expect((await raw(firstFrameApiPath(covered))).body.equals(FRAME)).toBe(true)
+  })
+
   it('are missing for an undecodable recording, which is still playable', async () => {
     const undecodable = { streamer: 'Zoë', date: '2026-01-02', sessionId: 'garbage' }
     expect((await raw(thumbnailApiPath(undecodable))).status).toBe(404)
@@ -619,7 +651,7 @@ describe('health and crawlers', () => {
     expect(addresses).toContain(server.url + sessionsPagePath(HOSTILE))
     expect(addresses).not.toContain(server.url + playerPagePath(broken))
     // the home page, each streamer, each session
-    expect(addresses.length).toBe(1 + 8 + 53)
+    expect(addresses.length).toBe(1 + 8 + 54)
     for (const address of addresses.slice(0, 12)) {
       expect((await raw(new URL(address).pathname)).status).toBe(200)
     }

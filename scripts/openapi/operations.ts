@@ -109,6 +109,7 @@ const media: Operation[] = [
     errors: [400, 404, 410, 502],
   }),
   get(['getThumbnail', pathPatterns.thumbnail], 'Image, in a format of `Accept`.', {
+    query: [{ name: 'frame', about: '`first`: the first frame.', schema: { enum: ['first'] } }],
     content: images,
     headers: [...TEXT, ...TAGS],
     errors: [400, 404, 410, 502],

@@ -1,6 +1,11 @@
 // What a visit of a player page loads first, and how often.
 import type { Page } from '@playwright/test'
-import { playerPagePath } from '../../shared/paths.ts'
+import {
+  firstFrameApiPath,
+  playerPagePath,
+  sessionsPagePath,
+  thumbnailApiPath,
+} from '../../shared/paths.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { expect, test } from './site.ts'
 
@@ -13,6 +18,20 @@ test('key, init and first segment load before the player requests them, once', a
   for (const file of ['playlist.m3u8', 'key', 'init-0.mp4', '0.m4s']) {
     expect(await initiatorsOf(page, file), file).toEqual(['link'])
   }
+})
+
+test('the poster is the image of the HTML, which no other page has', async ({ page }) => {
+  const video = page.locator('video')
+  // A page does not wait long for what its server has not read yet.
+  await expect(async () => {
+    await page.goto(path)
+    expect(await video.getAttribute('poster')).toBe(firstFrameApiPath(session))
+  }).toPass()
+  await page.goto(sessionsPagePath(fixtureStreamer))
+  await page.locator(`a[href="${path}"]`).first().click()
+  await playsFrom(page, 0)
+  // None, if the click came after the first frame.
+  expect([thumbnailApiPath(session), null]).toContain(await video.getAttribute('poster'))
 })
 
 test('a link to a moment loads the segment of the moment, and not the first', async ({ page }) => {

@@ -83,9 +83,13 @@ test('has no poster of a session without an image', async ({ page }) => {
 
 test('has its header and the poster of the video before the script runs', async ({ page }) => {
   await page.route('**/assets/index-*.js', (route) => route.abort())
-  await page.goto(playerPath)
+  // A page does not wait long for what its server has not read yet.
+  await expect(async () => {
+    await page.goto(playerPath)
+    expect(await page.locator('.site-stage image').count()).toBe(1)
+  }).toPass()
   await expect(page.getByRole('link', { name: 'Home' })).toBeVisible()
-  await expect.poll(() => page.evaluate(largestPaint)).toMatch(/^image \/api\/thumbnail\//)
+  await expect.poll(() => page.evaluate(largestPaint)).toMatch(/^image \/api\/.*frame=first$/)
   const stage = await boxOf(page.locator('.site-stage'))
   expect(stage.width / stage.height).toBeCloseTo(16 / 9, 1)
   await page.goto('/')

@@ -16,6 +16,7 @@ import {
   activityApiPath,
   configApiPath,
   detailsApiPath,
+  firstFrameApiPath,
   playlistApiPath,
   sessionApiPath,
   sessionsApiPath,
@@ -42,6 +43,8 @@ export interface PageApi {
   session(session: SessionReference): Resource<SessionResponse>
   streamerThumbnailUrl(streamer: string): string
   thumbnailUrl(session: SessionReference): string
+  /** The first frame where the document was served with it, else the thumbnail: one is loaded. */
+  posterUrl(session: SessionReference): string
   storyboardUrl(session: SessionReference): string
   playlistUrl(session: SessionReference): string
   /** URL of the first-party analytics collector. */
@@ -60,6 +63,7 @@ const MAX_DETAILS = 16
  */
 export function createPageApi(url: string): PageApi {
   const base = withoutTrailingSlashes(url)
+  const paintedPoster = document.querySelector('.site-stage image')?.getAttribute('href')
   const streamers = new Resource(async (signal) => {
     const body = await fetchJson(base + streamersApiPath, signal)
     return parseShape(streamersResponse, body).streamers
@@ -88,6 +92,10 @@ export function createPageApi(url: string): PageApi {
     session: (session) => sessionDetails.get(sessionApiPath(session)),
     streamerThumbnailUrl: (streamer) => base + streamerThumbnailApiPath(streamer),
     thumbnailUrl: (session) => base + thumbnailApiPath(session),
+    posterUrl(session) {
+      const url = base + firstFrameApiPath(session)
+      return url === paintedPoster ? url : base + thumbnailApiPath(session)
+    },
     storyboardUrl: (session) => base + storyboardApiPath(session),
     playlistUrl: (session) => base + playlistApiPath(session),
     activityUrl: () => base + activityApiPath,

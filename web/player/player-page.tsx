@@ -80,7 +80,7 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
               config={api.config()}
               preloader={preloader}
               source={source}
-              poster={api.thumbnailUrl(session)}
+              poster={api.posterUrl(session)}
               audioPoster={api.streamerThumbnailUrl(streamer)}
               label={title}
               onOpened={onOpened}

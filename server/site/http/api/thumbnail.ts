@@ -5,7 +5,7 @@ import { AppError } from '../../../base/errors.ts'
 import { chooseImageFormat } from '../../../decode/thumbnails/image-format.ts'
 import type { Leased } from '../../../decode/thumbnails/image-buffers.ts'
 import type { Thumbnail } from '../../../decode/thumbnails/thumbnail.ts'
-import type { Thumbnails } from '../../../decode/thumbnails/thumbnails.ts'
+import type { ThumbnailSource, Thumbnails } from '../../../decode/thumbnails/thumbnails.ts'
 import { sessionTags, streamerTags } from '../../purge/cache-tags.ts'
 import type { Answer, Call, Endpoint } from '../responses/answer.ts'
 import { parseName, parseSessionParameters } from '../session-parameters.ts'
@@ -29,7 +29,10 @@ export function createThumbnailEndpoints({
         tag(sessionTags(session))
         const source = await sources.session(session, signal)
         const options = { format: formatFor(request), signal }
-        return answerThumbnail(source && (await thumbnails.session(source, options)))
+        const first = isFirstFrame(request.query)
+          ? source && (await thumbnails.session(firstFrame(source), options))
+          : undefined
+        return answerThumbnail(first ?? (source && (await thumbnails.session(source, options))))
       },
     },
     {
@@ -44,6 +47,20 @@ export function createThumbnailEndpoints({
       },
     },
   ]
+}
+
+/** Whether the query asks for it. @throws AppError `invalid` */
+function isFirstFrame(query: unknown): boolean {
+  const frame: unknown = typeof query === 'object' && query && Reflect.get(query, 'frame')
+  if (frame !== undefined && frame !== 'first') {
+    throw new AppError('invalid', "'frame' can only be 'first'")
+  }
+  return frame === 'first'
+}
+
+/** The key frame that playback starts with. */
+function firstFrame({ key, ...source }: ThumbnailSource): ThumbnailSource {
+  return { ...source, key: `first ${key}`, splitPoints: 1, sidecar: undefined }
 }
 
 /** Other sites may show it: feeds, oEmbed and share cards name it. @throws AppError `not_found` */

@@ -2,6 +2,7 @@
 import {
   configApiPath,
   embedPagePath,
+  firstFrameApiPath,
   outsidePatterns,
   playerPagePath,
   playlistApiPath,
@@ -143,7 +144,7 @@ export class PageHeads {
     return {
       head: { ...head, structuredData: [...this.#video(page, row, head), breadcrumbs] },
       // A broken image would fill the room.
-      posterPath: page.facts?.imageSize && thumbnailApiPath(session),
+      posterPath: page.facts?.imageSize && firstFrameApiPath(session),
       links: {
         heading: head.title,
         items: [],
