@@ -1,5 +1,4 @@
 // The size of a sidecar image, from the start of its file.
-import { imageSize } from 'image-size'
 import { sniffImageType } from './image-format.ts'
 import { MAX_SIDECAR_BYTES } from './sidecar.ts'
 import type { Sidecar } from './sidecar.ts'
@@ -23,6 +22,8 @@ export async function sidecarSize(sidecar: Sidecar): Promise<ImageSize | undefin
   if (type === undefined) return undefined
   try {
     const parsed = type === 'image/avif' ? start.subarray(0, AVIF_START_BYTES) : start
+    // Not before it is needed: it is a module per format.
+    const { imageSize } = await import('image-size')
     const { width, height, orientation = 1 } = imageSize(parsed)
     // Exif 4.6.5.1.6: from 5 on, rows are columns.
     return orientation >= 5 ? { width: height, height: width } : { width, height }
