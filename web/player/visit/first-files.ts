@@ -55,17 +55,16 @@ function reusesPreloads(url: string): boolean {
  */
 export function firstFiles(playlist: string, startSeconds = 0): string[] {
   let first: string[] | undefined
-  let [key, init, durationSeconds, endSeconds] = ['', '', 0, 0]
+  let [key, init, endSeconds] = ['', '', 0]
   for (const line of playlist.split('\n')) {
     if (line.startsWith('#EXT-X-KEY:')) key = uriOf(line)
     else if (line.startsWith('#EXT-X-MAP:')) init = uriOf(line)
     else if (line.startsWith('#EXTINF:')) {
-      durationSeconds = Number.parseFloat(line.slice('#EXTINF:'.length))
-      endSeconds += durationSeconds
+      endSeconds += Number.parseFloat(line.slice('#EXTINF:'.length))
     } else if (line !== '' && !line.startsWith('#')) {
       const files = [key, init, line].filter(Boolean)
       first ??= files
-      if (endSeconds - Math.min(SKIPPED_SECONDS, durationSeconds) > startSeconds) return files
+      if (endSeconds > startSeconds) return files
     }
   }
   return first ?? []
@@ -75,6 +74,3 @@ function uriOf(tag: string): string {
   const [, rest = ''] = tag.split('URI="')
   return rest.split('"')[0] ?? ''
 }
-
-/** hls.js skips a segment of which it needs no more than this (`maxFragLookUpTolerance`). */
-const SKIPPED_SECONDS = 0.25
