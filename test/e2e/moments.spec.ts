@@ -152,6 +152,24 @@ test('has the chapters beside a narrow video', async ({ page }) => {
   await expect.poll(async () => (await boxOf(list)).y).toBeGreaterThan((await boxOf(video)).height)
 })
 
+test('shows the frame of the new position until its segment is loaded', async ({ page }) => {
+  const held = Promise.withResolvers<void>()
+  await page.route(/\/(?!0\.)\d+\.m4s$/, async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  const video = await open(page)
+  await expect.poll(() => shownFrames(page)).toBeGreaterThan(cellCount - 1)
+  const picture = page.locator('[data-seek-picture]')
+  await expect(picture).toHaveCount(0)
+  await video.evaluate((element: HTMLVideoElement) => void (element.currentTime = 57))
+  await expect(picture).toHaveCount(1)
+  expect(await picture.evaluate(isDrawn)).toBe(true)
+  expect(await boxOf(picture)).toEqual(await boxOf(video))
+  held.resolve()
+  await expect(picture).toHaveCount(0)
+})
+
 test('shows as much of the session as the storyboard has', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
   await replaceStoryboard(page, { sheets: 4, seconds: 30 })
@@ -247,6 +265,14 @@ async function open(page: Page, path = minute): Promise<Locator> {
   await expect.poll(() => position(video)).toBeGreaterThan(0)
   await video.evaluate((element: HTMLVideoElement) => element.pause())
   return video
+}
+
+/** Whether the canvas has a pixel that is not transparent. */
+function isDrawn(canvas: Element): boolean {
+  if (!(canvas instanceof HTMLCanvasElement)) return false
+  const { width, height } = canvas
+  const pixels = canvas.getContext('2d')?.getImageData(0, 0, width, height).data
+  return pixels?.some((value) => value > 0) === true
 }
 
 function sliderOf(page: Page): Locator {

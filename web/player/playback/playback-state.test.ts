@@ -7,6 +7,7 @@ const empty: MediaSnapshot = {
   hasMetadata: false,
   hasEnded: false,
   isPaused: true,
+  isSeeking: false,
   isStalled: false,
   positionSeconds: 0,
   durationSeconds: NaN,
@@ -70,6 +71,7 @@ test.each([
 test('has the facts of the element', () => {
   const facts = {
     isPaused: false,
+    isSeeking: true,
     isStalled: true,
     positionSeconds: 12,
     rate: 1.5,

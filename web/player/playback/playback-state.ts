@@ -20,6 +20,8 @@ export interface TimeSpan {
 export interface PlaybackState {
   phase: PlaybackPhase
   isPaused: boolean
+  /** Until the frame of the new position is there. */
+  isSeeking: boolean
   /** The visitor waits: playing, but without data. */
   isStalled: boolean
   /** The last request got no response at all; the engine tries again by itself. */
@@ -43,6 +45,7 @@ export interface MediaSnapshot {
   hasMetadata: boolean
   hasEnded: boolean
   isPaused: boolean
+  isSeeking: boolean
   isStalled: boolean
   positionSeconds: number
   /** `NaN` without metadata; `Infinity` for native HLS of a growing session. */
@@ -72,6 +75,7 @@ export type PlaybackEvent =
 export const initialPlayback: PlaybackState = {
   phase: 'opening',
   isPaused: true,
+  isSeeking: false,
   isStalled: false,
   isUnreachable: false,
   positionSeconds: 0,
@@ -116,7 +120,7 @@ export function reducePlayback(state: PlaybackState, event: PlaybackEvent): Play
       return state.phase === 'failed' ? state : { ...state, phase: 'failed' }
     case 'undecodable': {
       const { codec, durationSeconds } = event
-      const idle = { isPaused: true, isStalled: false }
+      const idle = { isPaused: true, isSeeking: false, isStalled: false }
       return { ...state, ...idle, phase: 'undecodable', codec, durationSeconds }
     }
     case 'moved':
@@ -139,6 +143,7 @@ function withSnapshot(state: PlaybackState, snapshot: MediaSnapshot): PlaybackSt
   const next: PlaybackState = {
     phase: phaseAfter(state.phase, snapshot),
     isPaused: snapshot.isPaused,
+    isSeeking: snapshot.isSeeking,
     isStalled: snapshot.isStalled,
     // Of native HLS, data that plays is the only sign of a response.
     isUnreachable: state.isUnreachable && snapshot.isStalled,

@@ -67,6 +67,7 @@ function readMedia(video: HTMLVideoElement, hasMetadata: boolean): MediaSnapshot
     hasMetadata,
     hasEnded: hasMetadata && video.ended,
     isPaused: video.paused,
+    isSeeking: video.seeking,
     isStalled: !video.paused && !video.ended && !hasData,
     positionSeconds: video.currentTime,
     durationSeconds: video.duration,

@@ -6,6 +6,7 @@ import { ChapterList } from './chapter-list.tsx'
 import type { Chapter } from './chapters.ts'
 import styles from './timeline.module.css'
 import { Preview } from './preview.tsx'
+import { SeekPicture } from './seek-picture.tsx'
 import { SheetLoader } from './storyboard/sheet-loader.ts'
 import { StripCells } from './storyboard/strip-cells.tsx'
 import type { Storyboard } from './storyboard/use-storyboard.ts'
@@ -44,6 +45,7 @@ export function Moments({ playback, storyboard, watched, chapters, startTime }: 
         <TrackMarks {...{ playback, watched, chapters }} />
         <PositionMark playback={playback} />
       </TimelineSlider>
+      <SeekPicture {...{ playback, frames, loader }} />
       <TimelineTimes playback={playback} startTime={startTime} />
       {chapters.length > 0 && <ChapterList playback={playback} chapters={chapters} />}
     </section>

@@ -1,4 +1,5 @@
 // Shows frames of a storyboard in turn over the image of a card.
+import { drawFrame } from './draw-frame.ts'
 import { fetchFrames } from './follow-storyboard.ts'
 import type { StoryboardFrame } from './parse-storyboard.ts'
 
@@ -24,7 +25,7 @@ export async function flickStoryboard(
     const sheet = sheets.get(frame.sheetUrl) ?? (await loadImage(frame.sheetUrl))
     sheets.set(frame.sheetUrl, sheet)
     if (signal.aborted) return
-    draw(canvas, sheet, frame)
+    drawFrame(canvas, sheet, frame)
     image.after(canvas)
     await new Promise((resolve) => setTimeout(resolve, FRAME_MS))
     if (signal.aborted) return
@@ -45,14 +46,4 @@ async function loadImage(url: string): Promise<HTMLImageElement> {
   image.src = url
   await image.decode()
   return image
-}
-
-function draw(
-  canvas: HTMLCanvasElement,
-  sheet: HTMLImageElement,
-  { x, y, width, height }: StoryboardFrame,
-): void {
-  canvas.width = width
-  canvas.height = height
-  canvas.getContext('2d')?.drawImage(sheet, x, y, width, height, 0, 0, width, height)
 }

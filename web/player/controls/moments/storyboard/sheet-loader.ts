@@ -19,7 +19,13 @@ export class SheetLoader {
   readonly #timers = new Set<ReturnType<typeof setTimeout>>()
 
   isLoaded(url: string): boolean {
-    return this.#sheets.get(url)?.state === 'loaded'
+    return this.find(url) !== undefined
+  }
+
+  /** The image, once it is loaded. */
+  find(url: string): HTMLImageElement | undefined {
+    const sheet = this.#sheets.get(url)
+    return sheet?.state === 'loaded' ? sheet.image : undefined
   }
 
   /** Calls back after each change. Returns the function to unsubscribe. */
