@@ -1,11 +1,11 @@
 // How the page is built: web/ to static files in dist/web, with hashed names under assets/. The
-// embedded player is built apart (`--mode embed`), so that it shares no chunk with the page: the
-// entry of the page would be split.
+// embedded player and the first script of player pages are built apart (`--mode embed`, `--mode
+// first-files`), so that they share no chunk with the page: the entry of the page would be split.
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
-import type { Plugin } from 'vite'
+import type { Plugin, Rolldown } from 'vite'
 import { compressAssets } from './scripts/compress-assets.ts'
 
 /** Files of the embedded player. The worker is equal, and has the name it has in the page. */
@@ -17,6 +17,18 @@ const embedFiles = {
       ? 'assets/embed-[name]-[hash][extname]'
       : 'assets/[name]-[hash][extname]',
 }
+
+/** What is built apart, by mode. */
+const parts = new Map<string, Rolldown.RolldownOptions>([
+  ['embed', { input: 'web/embed.html', output: embedFiles }],
+  [
+    'first-files',
+    {
+      input: 'web/first-files.ts',
+      output: { entryFileNames: 'assets/first-files-[hash].js' },
+    },
+  ],
+])
 
 /** One suffix per file, which compresses: by default, the number of the line follows it. */
 function scopedName(name: string, file: string): string {
@@ -37,7 +49,7 @@ const dropDisplayNames: Plugin = {
 }
 
 export default defineConfig(({ command, mode }) => {
-  const isEmbed = mode === 'embed'
+  const part = parts.get(mode)
   // Otherwise a NODE_ENV of a test or shell would build React's development version, twice as
   // large.
   if (command === 'build') process.env.NODE_ENV = 'production'
@@ -52,11 +64,11 @@ export default defineConfig(({ command, mode }) => {
     css: { modules: { generateScopedName: scopedName } },
     build: {
       outDir: '../dist/web',
-      emptyOutDir: !isEmbed,
-      copyPublicDir: !isEmbed,
+      emptyOutDir: !part,
+      copyPublicDir: !part,
       // The server reads which script the player needs, to name it in the head of its page.
-      manifest: isEmbed ? '.vite/embed-manifest.json' : true,
-      rolldownOptions: isEmbed ? { input: 'web/embed.html', output: embedFiles } : {},
+      manifest: part ? `.vite/${mode}-manifest.json` : true,
+      rolldownOptions: part ?? {},
       target: ['chrome123', 'firefox120', 'safari17.5'],
       // Data URIs would need wider img-src and worker-src rules in the Content-Security-Policy.
       assetsInlineLimit: 0,

@@ -8,7 +8,6 @@ import { createPageApi } from './api/page-api.ts'
 import { readBasePath } from './base-path.ts'
 import { readVisitMemory } from './navigation/visit-memory.ts'
 import { previewOnRest } from './player/rest-preview.ts'
-import { preloadVisited } from './player/visit/first-files.ts'
 import { createSessionPreloader } from './player/visit/session-preloader.ts'
 import { AppRoutes } from './routes.tsx'
 import './styles/tokens.css'
@@ -16,7 +15,6 @@ import './styles/base.css'
 
 const basePath = readBasePath()
 const api = createPageApi(import.meta.env.VITE_API_BASE ?? basePath)
-preloadVisited(location, basePath, (session) => api.playlistUrl(session))
 previewOnRest((session) => api.storyboardUrl(session))
 const preloader = createSessionPreloader()
 const analytics = createAnalytics({

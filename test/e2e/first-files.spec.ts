@@ -20,6 +20,16 @@ test('key, init and first segment load before the player requests them, once', a
   }
 })
 
+test('key, init and first segment start together, before the code of the page', async ({
+  page,
+}) => {
+  await page.route(/\/assets\/(?:index|hls-engine)-/, (route) => route.abort())
+  await page.goto(path)
+  for (const file of ['key', 'init-0.mp4', '0.m4s']) {
+    await expect.poll(() => initiatorsOf(page, file), file).toEqual(['link'])
+  }
+})
+
 test('the poster is the image of the HTML, which no other page has', async ({ page }) => {
   const video = page.locator('video')
   // A page does not wait long for what its server has not read yet.

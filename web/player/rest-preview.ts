@@ -1,7 +1,7 @@
 // Previews the session on whose card a mouse rests.
 import { parseSessionPath, playerPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
-import { isDataSaverOn } from './visit/session-preloader.ts'
+import { isDataSaverOn } from './visit/data-saver.ts'
 
 /** A pointer that only crosses a card leaves sooner. */
 const REST_MS = 500

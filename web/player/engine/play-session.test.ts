@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Mock } from 'vitest'
 import { loadHlsEngine } from './load-hls-engine.ts'
-import { chooseEngine, playSession } from './play-session.ts'
+import { chooseEngine } from './choose-engine.ts'
+import { playSession } from './play-session.ts'
 import { soon } from '../../../test/support/patience.ts'
 
 const withoutMediaSource = { hasMediaSource: false, isFirefox: false }

@@ -1,14 +1,10 @@
 // Plays a session's playlist in a video element, with hls.js if it can work, else with native HLS.
+import { chooseEngine, detectSupport } from './choose-engine.ts'
+import type { BrowserSupport } from './choose-engine.ts'
 import { loadHlsEngine } from './load-hls-engine.ts'
 import { Playback } from '../playback/playback.ts'
 import { readStartPreferences } from '../../navigation/start-preferences.ts'
 import { Playlist } from '../playback/playlist.ts'
-
-/** The criteria for the choice of the engine. */
-export interface BrowserSupport {
-  hasMediaSource: boolean
-  isFirefox: boolean
-}
 
 interface PlaySessionOptions {
   /** Where playback begins, unless this is after the end: then at 0. */
@@ -67,22 +63,6 @@ async function startEngine(playback: Playback, options: EngineOptions): Promise<
   }
   const { playDirectly } = await import('./direct-engine.ts')
   if (!signal.aborted) playDirectly(video, playlist, { signal, report })
-}
-
-/**
- * hls.js is preferred to native HLS (Chromium's fails on some streams) and forced on Firefox, which
- * has no native HLS. `direct` sets the playlist as the source of the element; a browser with native
- * HLS plays it.
- */
-export function chooseEngine({ hasMediaSource, isFirefox } = detectSupport()): 'hls' | 'direct' {
-  return hasMediaSource || isFirefox ? 'hls' : 'direct'
-}
-
-function detectSupport(): BrowserSupport {
-  return {
-    hasMediaSource: 'MediaSource' in globalThis || 'ManagedMediaSource' in globalThis,
-    isFirefox: /firefox/i.test(navigator.userAgent),
-  }
 }
 
 /**

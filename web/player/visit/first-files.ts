@@ -1,22 +1,18 @@
-// The first loads of a visited player page. They begin with the entry of the page, and not with
-// hls.js: until its code has loaded and starts, a slow link would be idle.
-import { parseSessionPath, playerPagePath } from '../../../shared/paths.ts'
-import type { SessionReference } from '../../../shared/paths.ts'
-import { chooseEngine, rememberedPlaylist } from '../engine/play-session.ts'
+// The first loads of a visited player page: a script of their own, which loads before all others.
+// Until the code of the page and hls.js have loaded and start, a slow link would be idle.
+import { readStartPreferences } from '../../navigation/start-preferences.ts'
+import { chooseEngine } from '../engine/choose-engine.ts'
+import { isDataSaverOn } from './data-saver.ts'
 import { parseLinkedRange } from './linked-range.ts'
-import { isDataSaverOn } from './session-preloader.ts'
 
-/** Preloads for a document at `url` if it is a player page, and hls.js plays it. */
-export function preloadVisited(
-  url: Pick<URL, 'pathname' | 'search'>,
-  basePath: string,
-  playlistUrl: (session: SessionReference) => string,
-): void {
-  const session = parseSessionPath(url.pathname)
-  if (session === undefined || url.pathname !== basePath + playerPagePath(session)) return
-  if (document.hidden || isDataSaverOn() || chooseEngine() !== 'hls') return
-  const { startSeconds } = parseLinkedRange(url.search)
-  void preloadFirstFiles(rememberedPlaylist(playlistUrl(session)).url, startSeconds)
+/** Preloads for the document of a player page, if hls.js plays it. */
+export function preloadVisited(): void {
+  const announced = 'link[as="fetch"][href$="/playlist.m3u8"]'
+  const playlist = document.querySelector<HTMLLinkElement>(announced)
+  if (playlist === null || document.hidden || isDataSaverOn() || chooseEngine() !== 'hls') return
+  // Another audio has another playlist.
+  if (readStartPreferences().audio !== '') return
+  void preloadFirstFiles(playlist.href, parseLinkedRange(location.search).startSeconds)
 }
 
 /**

@@ -1,8 +1,10 @@
 // Preloads the session that a visitor is about to play, up to its first decoded frame, in a
 // detached video element. A click then only inserts the element into the page.
 import { loadHlsEngine } from '../engine/load-hls-engine.ts'
-import { chooseEngine, playSession, rememberedPlaylist } from '../engine/play-session.ts'
+import { chooseEngine } from '../engine/choose-engine.ts'
+import { playSession, rememberedPlaylist } from '../engine/play-session.ts'
 import type { PlayingSession } from '../engine/play-session.ts'
+import { isDataSaverOn } from './data-saver.ts'
 import { createVideoElement } from '../video-element.ts'
 
 export interface SessionPreloader {
@@ -96,10 +98,4 @@ function onFirstInput(work: () => void): () => void {
 async function fetchIntoCache(url: string): Promise<void> {
   const response = await fetch(url)
   await response.arrayBuffer()
-}
-
-/** Save Data API; few browsers have it. */
-export function isDataSaverOn(): boolean {
-  const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } }
-  return connection?.saveData === true
 }

@@ -16,6 +16,8 @@ export interface BuiltPage {
   rootFiles: readonly string[]
   /** The web manifest. */
   manifest: object
+  /** Path of the script that player pages run before all others. */
+  firstScript: string
   /** Paths of the scripts that the first frame of a session needs. */
   playerScripts: readonly string[]
   /** The page of the embedded player, built apart. */
@@ -52,6 +54,7 @@ export async function readBuiltPage(folder: string, allAssets: string): Promise<
     return {
       ...(await readTemplate(folder, 'index.html', 'manifest.json')),
       embed: await readTemplate(folder, 'embed.html', 'embed-manifest.json'),
+      firstScript: await readFirstScript(folder),
       folder,
       assetsFolders: [join(folder, 'assets'), allAssets],
       rootFiles: await listRootFiles(folder),
@@ -69,12 +72,20 @@ async function readTemplate(
   list: string,
 ): Promise<BuiltPage['embed']> {
   const html = await readFile(join(folder, name), 'utf8')
-  const text = await readFile(join(folder, '.vite', list), 'utf8')
   const styles = await readStyles(folder, html)
   return {
     shell: parsePageShell(html, (href) => styles.get(href) ?? ''),
-    playerScripts: listScripts(manifestShape.parse(JSON.parse(text)), PLAYER_SOURCE),
+    playerScripts: listScripts(await readManifest(folder, list), PLAYER_SOURCE),
   }
+}
+
+async function readFirstScript(folder: string): Promise<string> {
+  const [entry] = Object.values(await readManifest(folder, 'first-files-manifest.json'))
+  return `/${entry?.file}`
+}
+
+async function readManifest(folder: string, name: string): Promise<Manifest> {
+  return manifestShape.parse(JSON.parse(await readFile(join(folder, '.vite', name), 'utf8')))
 }
 
 /** Paths of a chunk and of those that it imports, except the entry. */

@@ -58,7 +58,11 @@ export interface Alternate {
   href: string
 }
 
-export type Preload = { kind: 'fetch'; path: string } | { kind: 'script'; path: string }
+/** What a page loads early: data, a script, or a script that runs at once. */
+export interface Preload {
+  kind: 'fetch' | 'script' | 'run'
+  path: string
+}
 
 /** The tags that replace the head region of the shell. */
 export function formatHead(head: PageHead, { name: siteName, basePath }: Site): string {
@@ -128,6 +132,7 @@ function alternateTag({ type, title, href }: Alternate): string {
 
 function preloadTag(preload: Preload, formatPath: FormatPath): string {
   const path = escapeMarkup(formatPath(preload.path))
+  if (preload.kind === 'run') return `<script type="module" async src="${path}"></script>`
   if (preload.kind === 'script') return `<link rel="modulepreload" href="${path}">`
   return `<link rel="preload" as="fetch" href="${path}" crossorigin="anonymous">`
 }

@@ -35,6 +35,8 @@ export interface PageHeadOptions {
   /** Public origin of the site, without a trailing slash. */
   publicUrl: () => string
   hasBanners: boolean
+  /** Path of the script that pages with a player run first. */
+  firstScript: string
   /** Paths of the scripts that the first frame of a session needs. */
   playerScripts: readonly string[]
   /** The same for the embedded player. */
@@ -130,7 +132,7 @@ export class PageHeads {
         ...basic.alternates,
       ],
       preloads: [
-        ...scripts(this.#options.playerScripts),
+        ...this.#scripts(this.#options.playerScripts),
         fetched(playlistApiPath(session)),
         ...basic.preloads,
       ],
@@ -167,12 +169,20 @@ export class PageHeads {
       alternates: [],
       hasBanners: false,
       preloads: [
-        ...scripts(this.#options.embedScripts),
+        ...this.#scripts(this.#options.embedScripts),
         fetched(playlistApiPath(session)),
         ...basic.preloads,
       ],
     }
     return { head }
+  }
+
+  #scripts(paths: readonly string[]): Preload[] {
+    const { firstScript } = this.#options
+    return [
+      { kind: 'run', path: firstScript },
+      ...paths.map((path) => ({ kind: 'script' as const, path })),
+    ]
   }
 
   missing(): PageContent {
@@ -280,10 +290,6 @@ export function isUnplayable({ state, sizeBytes }: SessionRow): boolean {
 
 function isGrowing(row: SessionRow | undefined, nowMs: number): boolean {
   return row !== undefined && row.settlesAtMs > nowMs
-}
-
-function scripts(paths: readonly string[]): Preload[] {
-  return paths.map((path) => ({ kind: 'script', path }))
 }
 
 function fetched(path: string): Preload {

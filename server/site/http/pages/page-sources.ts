@@ -35,6 +35,7 @@ export function createPageSources(options: PageOptions): PageSources {
   const heads = new PageHeads({
     site,
     publicUrl,
+    firstScript: page.firstScript,
     playerScripts: page.playerScripts,
     embedScripts: page.embed.playerScripts,
     hasBanners: showsBanners(config.ads),
