@@ -1,6 +1,6 @@
 // GET of the pages: the list of streamers, the list of a streamer's sessions, a session, and the
 // embedded player alone.
-import { outsidePatterns, pathPatterns } from '../../../../shared/paths.ts'
+import { outsidePatterns, pathPatterns, playerPagePath } from '../../../../shared/paths.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import { isAppError } from '../../../base/errors.ts'
 import type { Catalog, SessionRow } from '../../../library/catalog/catalog.ts'
@@ -8,6 +8,7 @@ import { sessionTags, streamerTags } from '../../purge/cache-tags.ts'
 import type { Endpoint } from '../responses/answer.ts'
 import { parseName, parseSessionParameters } from '../session-parameters.ts'
 import { parsePageNumber } from './list-links.ts'
+import type { SessionFacts } from './page-facts.ts'
 import { isUnplayable } from './page-heads.ts'
 import type { PageSources } from './page-sources.ts'
 
@@ -16,10 +17,11 @@ export function createStreamersPage({ lists, heads, answerPage }: PageSources): 
     path: pathPatterns.streamersPage,
     kind: 'page',
     answer: ({ request }) => {
-      const list = lists.streamers(parsePageNumber(request.query))
-      return list === undefined
-        ? answerPage(heads.missing(), 404)
-        : answerPage(heads.streamers(list))
+      const number = parsePageNumber(request.query)
+      const list = lists.streamers(number)
+      if (list === undefined) return answerPage(heads.missing, 404)
+      const content = () => heads.streamers(list)
+      return answerPage({ key: `streamers ${number}`, version: [list], content })
     },
   }
 }
@@ -33,11 +35,13 @@ export function createSessionsPage(sources: PageSources): Endpoint {
       const streamer = parseName(request.params, 'streamer')
       tag(streamerTags(streamer))
       const isListed = catalog.hasStreamer(streamer)
-      const list = isListed ? lists.sessions(streamer, parsePageNumber(request.query)) : undefined
+      const number = parsePageNumber(request.query)
+      const list = isListed ? lists.sessions(streamer, number) : undefined
       const known = list && (await facts.streamer(streamer))
-      const content = heads.sessions({ streamer, facts: known, list })
+      const content = () => heads.sessions({ streamer, facts: known, list })
+      const page = { key: `sessions ${number} ${streamer}`, version: [list, known], content }
       // The same page with the true status: crawlers must drop a removed streamer.
-      return answerPage(content, list === undefined ? 404 : 200)
+      return answerPage(page, list === undefined ? 404 : 200)
     },
   }
 }
@@ -51,9 +55,10 @@ export function createPlayerPage({ catalog, facts, heads, answerPage }: PageSour
       tag(sessionTags(session))
       const row = catalog.findSession(session)
       const known = row && !isUnplayable(row) ? await facts.session(row) : undefined
-      const content = heads.player({ session, row, facts: known, nowMs: Date.now() })
-      if (row === undefined) return answerPage(content, 404)
-      return answerPage(content, isUnplayable(row) ? 422 : 200)
+      const page = describePage(session, row, known)
+      const answered = { ...page, content: () => heads.player(page.shown) }
+      if (row === undefined) return answerPage(answered, 404)
+      return answerPage(answered, isUnplayable(row) ? 422 : 200)
     },
   }
 }
@@ -67,9 +72,23 @@ export function createEmbedPage({ catalog, facts, heads, answerEmbed }: PageSour
       tag(sessionTags(session))
       const { status, row } = findRow(catalog, session)
       const known = status === 200 && row ? await facts.session(row) : undefined
-      const content = heads.embed({ session, row, facts: known, nowMs: Date.now() })
-      return answerEmbed(content, status)
+      const page = describePage(session, row, known)
+      return answerEmbed({ ...page, content: () => heads.embed(page.shown) }, status)
     },
+  }
+}
+
+/** What the page of a session shows, and by which version it is cached. */
+function describePage(
+  session: SessionReference,
+  row: SessionRow | undefined,
+  facts: SessionFacts | undefined,
+) {
+  const isGrowing = row !== undefined && row.settlesAtMs > Date.now()
+  return {
+    key: playerPagePath(session),
+    version: [JSON.stringify(row), facts, isGrowing],
+    shown: { session, row, facts, isGrowing },
   }
 }
 

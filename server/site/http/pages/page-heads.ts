@@ -26,7 +26,7 @@ import type { Site } from '../site/site.ts'
 import type { ListPage } from './list-links.ts'
 import type { SessionFacts, StreamerFacts } from './page-facts.ts'
 import type { Alternate, PageHead, PageImage, Preload } from './page-head.ts'
-import type { Link, PageContent, PageLinks } from './page-shell.ts'
+import type { Link, Page, PageContent, PageLinks } from './page-shell.ts'
 import { formatBreadcrumbs, formatItemList, formatSite, formatVideo } from './structured-data.ts'
 import type { NamedUrl } from './structured-data.ts'
 
@@ -49,7 +49,7 @@ export interface SessionPage {
   /** Undefined for an unknown session. */
   row: SessionRow | undefined
   facts: SessionFacts | undefined
-  nowMs: number
+  isGrowing: boolean
 }
 
 export interface StreamerPage {
@@ -185,8 +185,10 @@ export class PageHeads {
     ]
   }
 
-  missing(): PageContent {
-    return { head: { ...this.#basic('Not found', '/'), ...NOT_INDEXED } }
+  readonly missing: Page = {
+    key: 'missing',
+    version: [],
+    content: () => ({ head: { ...this.#basic('Not found', '/'), ...NOT_INDEXED } }),
   }
 
   #basic(title: string, path: string): PageHead {
@@ -216,13 +218,12 @@ export class PageHeads {
     return { title: `${title} - page ${number}`, canonicalUrl: this.#url(pagePath(path, number)) }
   }
 
-  #described({ session, row, facts, nowMs }: SessionPage) {
+  #described({ session, row, facts, isGrowing }: SessionPage) {
     const publishedAtMs = publishedMs({ ...session, startMs: row?.startMs })
     const state = row?.state
     return {
       description:
-        shorten(facts?.description) ??
-        sessionDescription(session, isGrowing(row, nowMs) ? 'live' : 'recorded'),
+        shorten(facts?.description) ?? sessionDescription(session, isGrowing ? 'live' : 'recorded'),
       image: this.#image(thumbnailApiPath(session), facts),
       openGraph: {
         type: 'video.other' as const,
@@ -235,7 +236,7 @@ export class PageHeads {
   }
 
   /** A VideoObject; none if the date is not a date, or the session is not indexed yet. */
-  #video({ session, facts, nowMs }: SessionPage, row: SessionRow, head: PageHead): object[] {
+  #video({ session, facts, isGrowing }: SessionPage, row: SessionRow, head: PageHead): object[] {
     const publishedAtMs = publishedMs({ ...session, startMs: row.startMs })
     if (publishedAtMs === undefined || row.state.status !== 'playable') return []
     const video = formatVideo({
@@ -248,7 +249,7 @@ export class PageHeads {
       durationSeconds: row.state.durationSeconds,
       chapters: facts?.chapters ?? [],
       text: row,
-      growsUntilMs: isGrowing(row, nowMs) ? row.settlesAtMs : undefined,
+      growsUntilMs: isGrowing ? row.settlesAtMs : undefined,
     })
     return [video]
   }
@@ -286,10 +287,6 @@ export class PageHeads {
 /** As for the playlist: an empty recording may have bytes by now. */
 export function isUnplayable({ state, sizeBytes }: SessionRow): boolean {
   return state.status === 'unplayable' && sizeBytes > 0
-}
-
-function isGrowing(row: SessionRow | undefined, nowMs: number): boolean {
-  return row !== undefined && row.settlesAtMs > nowMs
 }
 
 function fetched(path: string): Preload {

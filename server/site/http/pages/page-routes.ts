@@ -20,7 +20,7 @@ export function addFallbacks(
   app.setNotFoundHandler(async (request, reply) => {
     if (isPageRequest(request)) {
       request.kind = 'page'
-      return responder.send(request, reply, answerPage(heads.missing(), 404))
+      return responder.send(request, reply, answerPage(heads.missing, 404))
     }
     return reply
       .code(404)
@@ -34,7 +34,7 @@ export function addFallbacks(
     }
     request.kind = 'page'
     const status = error.code === 'gone' ? 410 : 400
-    return responder.send(request, reply, answerPage(heads.missing(), status))
+    return responder.send(request, reply, answerPage(heads.missing, status))
   })
 }
 

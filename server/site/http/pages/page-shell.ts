@@ -8,6 +8,15 @@ import type { Site } from '../site/site.ts'
 import { formatHead } from './page-head.ts'
 import type { PageHead } from './page-head.ts'
 
+/** A page, formatted again only for another version. */
+export interface Page {
+  /** Names it among all pages. */
+  key: string
+  /** All that its content depends on. */
+  version: readonly unknown[]
+  content(this: void): PageContent
+}
+
 /** What differs between the pages of one route. */
 export interface PageContent {
   head: PageHead

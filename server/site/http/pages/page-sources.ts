@@ -1,6 +1,5 @@
 // What the endpoints of pages share, and their responses: popular ones are formatted and compressed
 // once.
-import { createHash } from 'node:crypto'
 import type { AdsConfig, ConfigResponse } from '../../../../shared/contract.ts'
 import type { Catalog } from '../../../library/catalog/catalog.ts'
 import type { Site } from '../site/site.ts'
@@ -10,7 +9,7 @@ import type { PageFacts } from './page-facts.ts'
 import { PageHeads } from './page-heads.ts'
 import type { Answer } from '../responses/answer.ts'
 import { formatPage, placeShell } from './page-shell.ts'
-import type { PageContent, PageShell } from './page-shell.ts'
+import type { Page, PageShell } from './page-shell.ts'
 
 export interface PageOptions {
   catalog: Catalog
@@ -45,8 +44,13 @@ export function createPageSources(options: PageOptions): PageSources {
     facts,
     heads,
     lists: new ListLinks(catalog),
-    answerPage: createPageAnswers({ shell: page.shell, site, security: 'page' }),
-    answerEmbed: createPageAnswers({ shell: page.embed.shell, site, security: 'embed' }),
+    answerPage: createPageAnswers({ shell: page.shell, site, publicUrl, security: 'page' }),
+    answerEmbed: createPageAnswers({
+      shell: page.embed.shell,
+      site,
+      publicUrl,
+      security: 'embed',
+    }),
   }
 }
 
@@ -54,29 +58,28 @@ function showsBanners(ads: AdsConfig): boolean {
   return ads.provider !== 'none' && ads.scriptPath !== undefined && ads.zones.banner !== undefined
 }
 
-/** The response with a page of this content. */
-export type AnswerPage = (this: void, content: PageContent, status?: number) => Answer
+/** The response with a page. Default status 200. */
+export type AnswerPage = (this: void, page: Page, status?: number) => Answer
 
 interface PageAnswerOptions {
   shell: PageShell
   site: Site
+  publicUrl: () => string
   security: 'page' | 'embed'
 }
 
-function createPageAnswers({ shell, site, security }: PageAnswerOptions): AnswerPage {
+function createPageAnswers(options: PageAnswerOptions): AnswerPage {
+  const { shell, site, publicUrl, security } = options
   const placed = placeShell(shell, site.basePath)
-  return (content, status = 200) => {
-    const hash = createHash('sha256').update(JSON.stringify(content)).digest('base64')
-    return {
-      status,
-      body: {
-        kind: 'text',
-        cached: { key: `${security} ${hash}`, version: '' },
-        format: () => formatPage(placed, site, content),
-      },
-      type: 'text/html; charset=utf-8',
-      cache: 'revalidate',
-      security,
-    }
-  }
+  return ({ key, version, content }, status = 200) => ({
+    status,
+    body: {
+      kind: 'text',
+      cached: { key: `${security} ${key}`, version: [publicUrl(), ...version] },
+      format: () => formatPage(placed, site, content()),
+    },
+    type: 'text/html; charset=utf-8',
+    cache: 'revalidate',
+    security,
+  })
 }

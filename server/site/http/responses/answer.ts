@@ -71,9 +71,9 @@ export type Body = TextBody | BytesBody | ImageBody | UnchangedBody | StreamBody
 export interface TextBody {
   kind: 'text'
   /**
-   * Names the text, and the version of what it is formatted from: it is formatted again only for
-   * another version. Read the version before the content, so that older text never has a newer
-   * version. Undefined: not cached.
+   * Names the text, and the version of what it is formatted from (or a list of versions): it is
+   * formatted again only for another version. Read the version before the content, so that older
+   * text never has a newer version. Undefined: not cached.
    */
   cached?: { key: string; version: unknown } | undefined
   format: () => FormattedText | Promise<FormattedText>

@@ -26,6 +26,20 @@ it('stores one response of each name, whatever number of versions it has', () =>
   expect(cache.sizeBytes).toBe(2 * sizeBytes)
 })
 
+it('compares the items of a version, which is a list, and counts their texts', () => {
+  const cache = new ResponseCache()
+  const [old, next] = [{}, {}]
+  const first = cache.find(bodyOf('a', [1, old]), head)
+  const { sizeBytes } = cache
+  expect(cache.find(bodyOf('a', [1, old]), head)).toBe(first)
+  for (const other of [[1, next], [1], [1, old, undefined], '1']) {
+    expect(cache.find(bodyOf('a', other), head)).not.toBe(first)
+    expect(cache.find(bodyOf('a', [1, old]), head)).not.toBe(first)
+  }
+  void cache.find(bodyOf('a', ['x'.repeat(100)]), head)
+  expect(cache.sizeBytes).toBe(sizeBytes + 200)
+})
+
 it('evicts the name that was not requested for the longest time', () => {
   const one = new ResponseCache()
   void one.find(bodyOf('a', 0), head)

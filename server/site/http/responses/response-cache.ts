@@ -43,9 +43,9 @@ export class ResponseCache {
     if (cached === undefined) return withText(format(), (text) => prepare(text, head()).response)
     const { key, version } = cached
     const known = this.#prepared.get(key)
-    if (known && known.version === version && isValid(known)) return known.response
+    if (known && isSame(known.version, version) && isValid(known)) return known.response
     const preparing = this.#preparing.get(key)
-    if (preparing && preparing.version === version) return preparing.response
+    if (preparing && isSame(preparing.version, version)) return preparing.response
     const response = withText(format(), (text) => {
       const prepared = { version, ...prepare(text, head()) }
       this.#prepared.set(key, prepared)
@@ -62,6 +62,14 @@ export class ResponseCache {
     }
     preparing.response.then(end, end)
   }
+}
+
+/** Lists are the same if their items are. */
+function isSame(version: unknown, other: unknown): boolean {
+  if (version === other || !Array.isArray(version) || !Array.isArray(other)) {
+    return version === other
+  }
+  return version.length === other.length && version.every((item, at) => item === other[at])
 }
 
 function isValid({ validUntilMs }: Prepared): boolean {
@@ -83,6 +91,7 @@ function prepare(text: FormattedText, head: TextHead): Omit<Prepared, 'version'>
 }
 
 function sizeOf({ response, version }: Prepared, key: string): number {
-  const nameLength = key.length + (typeof version === 'string' ? version.length : 0)
+  const texts = [key, version].flat().filter((text) => typeof text === 'string')
+  const nameLength = texts.reduce((length, text) => length + text.length, 0)
   return response.memoryBytes + 2 * nameLength
 }
