@@ -1,10 +1,7 @@
 // nginx with servers of several configurations, each on a port of its own, in the same workers.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { findFreePort } from '../test/support/servers/free-port.ts'
+import { NGINX, writeNginxConfig } from '../test/support/servers/nginx.ts'
+import { startProxy } from '../test/support/servers/start-proxy.ts'
 import type { Bench } from './harness.ts'
 
 export interface StartedNginx<Form extends string> {
@@ -55,7 +52,6 @@ export async function startNginx<Form extends string>(
   bench: Bench,
   { servers, shared, workers, module }: NginxOptions<Form>,
 ): Promise<StartedNginx<Form>> {
-  const folder = mkdtempSync(path.join(bench.scratch, 'nginx-'))
   const origins = { ...servers }
   const parts: string[] = []
   const forms = Object.keys(servers).filter((form): form is Form => form in servers)
@@ -64,55 +60,24 @@ export async function startNginx<Form extends string>(
     origins[form] = `http://${address}`
     parts.push(`server { listen ${address}; ${servers[form]} }`)
   }
-  const file = path.join(folder, 'nginx.conf')
-  writeFileSync(file, formatConfig([...shared, ...parts], { folder, workers, module }))
-  const words = ['nginx', '-p', folder, '-e', path.join(folder, 'error.log'), '-c', file]
-  const [command = '', ...args] = [...(workers === 1 ? bench.pin(0) : []), ...words]
-  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
-  const exited = once(child, 'exit')
-  bench.defer(async () => {
-    child.kill('SIGTERM')
-    await exited
-  })
-  for (const form of forms) await waitUntilAnswering(origins[form], exited)
-  return { pid: child.pid ?? 0, origins }
+  const site = [...shared, ...parts].join('\n')
+  // It listens on all ports before it responds on any.
+  const [url = ''] = Object.values<string>(origins)
+  const wrapper = workers === 1 ? bench.pin(0) : []
+  const configure = async (folder: string): Promise<string[]> =>
+    writeNginxConfig(folder, site, { workers, module })
+  const { pid, stop } = await startProxy({ ...NGINX, wrapper, url, configure, isReady: responds })
+  bench.defer(stop)
+  return { pid, origins }
 }
 
-function formatConfig(
-  parts: readonly string[],
-  { folder, workers, module }: { folder: string; workers: number; module: string | undefined },
-): string {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (kind) => `${kind}_temp_path ${quote(path.join(folder, kind))};`,
-  )
-  return [
-    'daemon off;',
-    ...(module === undefined ? [] : [`load_module ${quote(module)};`]),
-    // Started as root, a worker would be `nobody`, which may not read the caller's files.
-    ...(process.getuid?.() === 0 ? ['user root;'] : []),
-    `worker_processes ${workers};`,
-    `pid ${quote(path.join(folder, 'nginx.pid'))};`,
-    'events { worker_connections 768; }',
-    // Ours writes no access log either.
-    'http { access_log off;',
-    ...temporary,
-    ...parts,
-    '}\n',
-  ].join('\n')
+async function responds(origin: string): Promise<boolean> {
+  const response = await fetch(origin).catch(() => undefined)
+  await response?.body?.cancel()
+  return response !== undefined
 }
 
 /** An argument of a directive. */
 export function quote(text: string): string {
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
-}
-
-/** Until it answers, or has ended. */
-async function waitUntilAnswering(origin: string, exited: Promise<unknown>): Promise<void> {
-  for (;;) {
-    const answer = await fetch(origin).catch(() => undefined)
-    await answer?.body?.cancel()
-    if (answer !== undefined) return
-    const isOver = await Promise.race([exited.then(() => true), pause(20, false)])
-    if (isOver) throw new Error('nginx did not start')
-  }
 }

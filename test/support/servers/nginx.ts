@@ -10,7 +10,7 @@ import type { StartedProxy } from './start-proxy.ts'
 
 const CONFIGURATION = path.resolve(import.meta.dirname, '../../../docs/deploy/nginx.conf')
 
-const PROGRAM = { program: findProgram('nginx'), debianPackage: 'nginx-light' }
+export const NGINX = { program: findProgram('nginx'), debianPackage: 'nginx-light' }
 
 /** Without TLS, for the server at `backend`. Rejects if it does not start. */
 export async function startNginx(backend: string): Promise<StartedProxy> {
@@ -23,7 +23,7 @@ export async function startNginx(backend: string): Promise<StartedProxy> {
       .replaceAll(/^ +ssl_.*$/gm, '')
     return writeSite(folder, site, backend)
   }
-  return startProxy({ ...PROGRAM, url: `http://${listen}`, configure })
+  return startProxy({ ...NGINX, url: `http://${listen}`, configure })
 }
 
 /** With TLS, for the server at `backend`. Rejects if it does not start. */
@@ -41,7 +41,7 @@ export async function startNginxWithTls(
       .replace('https://example.com', url)
     return writeSite(folder, site, backend)
   }
-  const started = await startProxy({ ...PROGRAM, url, configure, isReady: isReadyWithTls })
+  const started = await startProxy({ ...NGINX, url, configure, isReady: isReadyWithTls })
   return { ...address, ...started }
 }
 
@@ -53,21 +53,36 @@ async function writeSite(folder: string, site: string, backend: string): Promise
   const placed = site
     .replace('/var/cache/', `${cache}/`)
     .replace('127.0.0.1:8080', new URL(backend).host)
-  const file = path.join(folder, 'nginx.conf')
-  await writeFile(file, formatMain(folder, placed))
-  return ['-e', 'stderr', '-c', file]
+  return writeNginxConfig(folder, placed)
 }
 
-function formatMain(folder: string, site: string): string {
+interface NginxSettings {
+  /** Default one. */
+  workers?: number
+  /** Path of a dynamic module. Default none. */
+  module?: string | undefined
+}
+
+/** Writes a configuration with these directives of `http`. Returns the arguments of nginx. */
+export async function writeNginxConfig(
+  folder: string,
+  http: string,
+  { workers = 1, module }: NginxSettings = {},
+): Promise<string[]> {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${path.join(folder, kind)};`,
   )
-  return [
+  const main = [
     'daemon off;',
+    ...(module === undefined ? [] : [`load_module ${module};`]),
     // Started as root, a worker would be another user, which may not read the folder.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
+    `worker_processes ${workers};`,
     `pid ${path.join(folder, 'nginx.pid')};`,
     'events {}',
-    `http { access_log off; ${temporary.join(' ')}\n${site}\n}\n`,
-  ].join('\n')
+    `http { access_log off; ${temporary.join(' ')}\n${http}\n}\n`,
+  ]
+  const file = path.join(folder, 'nginx.conf')
+  await writeFile(file, main.join('\n'))
+  return ['-e', 'stderr', '-c', file]
 }

@@ -13,6 +13,7 @@ const POLL_MS = 50
 export interface StartedProxy {
   /** Address without a slash at the end. */
   url: string
+  pid: number
   /** Ends the program and removes its folder. */
   stop(this: void): Promise<void>
 }
@@ -22,6 +23,8 @@ export interface ProxyOptions {
   program: string | undefined
   /** What installs it on Debian. */
   debianPackage: string
+  /** Words before the command. Default none. */
+  wrapper?: readonly string[]
   /** Where it will listen. */
   url: string
   /** Writes the configuration into an empty folder. Returns the arguments of the program. */
@@ -35,7 +38,7 @@ export interface ProxyOptions {
  * the proxy if it ends before, or if the server is not ready in time; nothing is left then.
  */
 export async function startProxy(options: ProxyOptions): Promise<StartedProxy> {
-  const { program, debianPackage, url, configure, isReady = respondsReady } = options
+  const { program, debianPackage, wrapper = [], url, configure, isReady = respondsReady } = options
   if (program === undefined) throw new Error(`not installed: apt-get install ${debianPackage}`)
   const name = path.basename(program)
   const folder = await mkdtemp(path.join(tmpdir(), `aftercast-${name}-`))
@@ -45,14 +48,14 @@ export async function startProxy(options: ProxyOptions): Promise<StartedProxy> {
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    const args = await configure(folder)
-    child = spawn(program, args, { stdio: 'pipe', env: { ...process.env, HOME: folder } })
+    const [command = '', ...args] = [...wrapper, program, ...(await configure(folder))]
+    child = spawn(command, args, { stdio: 'pipe', env: { ...process.env, HOME: folder } })
     await waitUntilReady(async () => isReady(url), child)
   } catch (error) {
     await stop()
     throw error
   }
-  return { url, stop }
+  return { url, pid: child.pid ?? NaN, stop }
 }
 
 async function end(child: ChildProcess): Promise<void> {
