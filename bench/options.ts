@@ -14,8 +14,6 @@ export interface BenchOptions {
   rows: string
   rounds: number
   rowSeconds: number
-  /** Size of the recordings that `index` reads, about. */
-  megabytes: number
   /** How often `kills` kills the server. */
   kills: number
   /** How long the long phases of `viewers` and `outage` take. */
@@ -34,7 +32,6 @@ const FLAGS = {
   minutes: { type: 'string', default: '60' },
   rounds: { type: 'string', default: '5' },
   seconds: { type: 'string', default: '4' },
-  megabytes: { type: 'string', default: '512' },
   kills: { type: 'string', default: '200' },
   'phase-minutes': { type: 'string', default: '5' },
   older: { type: 'string', default: path.resolve(import.meta.dirname, '..') },
@@ -47,7 +44,6 @@ const SMOKE = {
   pictureHeight: 360,
   rounds: 1,
   rowSeconds: 0.1,
-  megabytes: 1,
   kills: 1,
   phaseMinutes: 0,
   isSmoke: true,
@@ -71,7 +67,6 @@ export function readBenchOptions<Name extends string>(
     pictureHeight: 1080,
     rounds: positive(values.rounds, 'rounds'),
     rowSeconds: positive(values.seconds, 'seconds'),
-    megabytes: positive(values.megabytes, 'megabytes'),
     kills: positive(values.kills, 'kills'),
     phaseMinutes: positive(values['phase-minutes'], 'phase-minutes'),
     isSmoke: false,
