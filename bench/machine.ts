@@ -40,18 +40,17 @@ export function readProcessSeconds(pid: number): number {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
   )
-  // proc(5): the name in parentheses may hold spaces; utime and stime are fields 14 and 15.
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const own = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+  const { own } = readTimes(pid)
   return children.reduce((sum, child) => sum + readProcessSeconds(Number(child)), own)
 }
 
-/** Seconds that the children of this process that have ended have computed. */
-export function readEndedChildrenSeconds(): number {
-  const stat = readFileSync('/proc/self/stat', 'utf8')
+/** Seconds of a process, and of its children that have ended. */
+function readTimes(pid: number): { own: number; ended: number } {
+  // proc(5): the name in parentheses may hold spaces; utime and stime are fields 14 and 15.
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND
+  const seconds = (at: number) => (Number(fields[at]) + Number(fields[at + 1])) / TICKS_PER_SECOND
+  return { own: seconds(11), ended: seconds(13) }
 }
 
 /** Most memory that a process has held, in MiB. */
@@ -89,7 +88,7 @@ export function readBusySeconds(): number {
  */
 export function watchOthers(): () => number {
   const readClocks = () => ({
-    own: readProcessSeconds(process.pid) + readEndedChildrenSeconds(),
+    own: readProcessSeconds(process.pid) + readTimes(process.pid).ended,
     busy: readBusySeconds(),
     wallMs: performance.now(),
   })

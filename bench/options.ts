@@ -18,8 +18,11 @@ export interface BenchOptions {
   kills: number
   /** How long the long phases of `viewers` and `outage` take. */
   phaseMinutes: number
-  /** Folder of the release that `upgrade` replaces and `releases` measures. Default this one. */
-  older: string
+  /**
+   * Folder of an older release, which `upgrade` replaces and `segments` measures too. Default this
+   * one, and no rows of it.
+   */
+  older: string | undefined
   /** nginx-vod-module, built for the installed nginx. Default none: no rows of it. */
   vod: string
   /** Everything tiny: shows that it works, measures nothing, and has no time limit of its own. */
@@ -34,7 +37,7 @@ const FLAGS = {
   seconds: { type: 'string', default: '4' },
   kills: { type: 'string', default: '200' },
   'phase-minutes': { type: 'string', default: '5' },
-  older: { type: 'string', default: path.resolve(import.meta.dirname, '..') },
+  older: { type: 'string' },
   vod: { type: 'string', default: '' },
   smoke: { type: 'boolean', default: false },
 } as const
@@ -60,7 +63,8 @@ export function readBenchOptions<Name extends string>(
 ): { names: readonly Name[]; options: BenchOptions } {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: FLAGS })
   const { rows, vod } = values
-  const folders = { cache: path.resolve(values.cache), older: path.resolve(values.older) }
+  const older = values.older === undefined ? undefined : path.resolve(values.older)
+  const folders = { cache: path.resolve(values.cache), older }
   const names = readNames(positionals, known)
   const full = {
     mediaSeconds: positive(values.minutes, 'minutes') * 60,

@@ -12,7 +12,6 @@ import { benchCold, benchIndex } from './index.ts'
 import { describeMachine } from './machine.ts'
 import { readBenchOptions } from './options.ts'
 import { benchPage } from './page.ts'
-import { benchReleases } from './releases.ts'
 import { benchSegments } from './segments.ts'
 
 const SHOWN_FAULTS = 10
@@ -26,7 +25,6 @@ const benchmarks = {
   'page-plays': benchPage,
   cluster: benchCluster,
   'cluster-library': benchClusterLibrary,
-  releases: benchReleases,
   viewers: async (bench: Bench) => runScenario(bench, SCENARIOS.viewers),
   clients: async (bench: Bench) => runScenario(bench, SCENARIOS.clients),
   outage: async (bench: Bench) => runScenario(bench, SCENARIOS.outage),

@@ -2,7 +2,6 @@
 // the same bytes from files.
 import { spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { createRandom } from '../server/demo/random.ts'
 import { playlistApiPath } from '../shared/paths.ts'
@@ -43,7 +42,7 @@ interface RowPlan {
 }
 
 /** Ours, set up in one of several ways; the cache is off but where it is what is measured. */
-type ServerForm = 'plain' | 'aes' | 'cached' | 'all cores'
+type ServerForm = 'plain' | 'aes' | 'cached'
 
 const PLAIN = { server: 'plain', order: 'scattered', beside: 'mp4 plain' } as const
 const ZIPF = { formats: ZIPF_FORMATS, order: 'zipf' } as const
@@ -53,13 +52,6 @@ const PLANS: readonly RowPlan[] = [
   { ...PLAIN, name: 'mkv plain', formats: ['mkv'], isInSmoke: true },
   { ...PLAIN, name: 'flv plain', formats: ['flv'] },
   { ...PLAIN, name: 'fmp4 plain', formats: ['fmp4'] },
-  {
-    name: 'mp4 plain, all cores',
-    server: 'all cores',
-    formats: ['mp4'],
-    order: 'cut',
-    beside: 'mp4 plain',
-  },
   { name: 'mp4 aes', server: 'aes', formats: ['mp4'], order: 'cut' },
   { name: 'ts aes', server: 'aes', formats: ['ts'], order: 'cut' },
   { ...ZIPF, name: 'zipf aes', server: 'aes' },
@@ -91,36 +83,43 @@ async function prepareRows(
   bench: Bench,
   library: BenchLibrary,
 ): Promise<Row[]> {
-  const servers = new Map<ServerForm, StartedServer>()
-  const competitors = new Map<number, FileServer | undefined>()
+  const servers = new Map<string, StartedServer>()
+  const start = async (form: ServerForm, checkout?: string): Promise<StartedServer> => {
+    const key = `${form} ${checkout}`
+    const server = servers.get(key) ?? (await startOurs(bench, library, { form, checkout }))
+    servers.set(key, server)
+    return server
+  }
   const vod = await startVod(bench, library)
   const cutRoot = path.join(bench.options.cache, `cut-${library.name}`)
+  const shared = [`root ${quote(cutRoot)};`]
+  const nginx = hasProgram('nginx')
+    ? await startNginx(bench, { servers: FILE_FORMS, shared, workers: 1 })
+    : undefined
   const rows: Row[] = []
   for (const plan of plans) {
-    const server = servers.get(plan.server) ?? (await startOurs(bench, library, plan.server))
-    servers.set(plan.server, server)
-    const workers = plan.server === 'all cores' ? availableParallelism() : 1
-    const nginx = competitors.get(workers) ?? (await startCompetitor(bench, cutRoot, workers))
-    competitors.set(workers, nginx)
-    rows.push(...(await prepareRow(plan, { server, nginx, vod, cutRoot })))
+    const server = await start(plan.server)
+    const { older: checkout } = bench.options
+    const older = checkout === undefined ? undefined : await start(plan.server, checkout)
+    rows.push(...(await prepareRow(plan, { server, older, nginx, vod, cutRoot })))
   }
   return rows
 }
 
-/** One worker on one processor, so that a row is one processor's work; or as many as there are. */
+/** One worker on one processor, so that a row is one processor's work. */
 async function startOurs(
   bench: Bench,
   library: BenchLibrary,
-  form: ServerForm,
+  { form, checkout }: { form: ServerForm; checkout: string | undefined },
 ): Promise<StartedServer> {
-  const isPlain = form === 'plain' || form === 'all cores'
   return bench.startNode({
     recordings: library.folder,
     // The index is reused between runs, as are the encrypted files, by the secret.
-    data: path.join(bench.options.cache, `data-${library.name}-${form.replace(' ', '-')}`),
-    workers: form === 'all cores' ? availableParallelism() : 1,
+    ...(checkout === undefined
+      ? { data: path.join(bench.options.cache, `data-${library.name}-${form}`) }
+      : { checkout }),
     environment: {
-      AFTERCAST_HLS_ENCRYPTION: isPlain ? 'none' : 'aes-128',
+      AFTERCAST_HLS_ENCRYPTION: form === 'plain' ? 'none' : 'aes-128',
       AFTERCAST_HLS_SECRET: 'the same secret in all data folders',
       AFTERCAST_HLS_CACHE_MEGABYTES:
         form === 'cached' ? String(zipfCacheMegabytes(library, bench.options.mediaSeconds)) : '0',
@@ -134,16 +133,6 @@ function zipfCacheMegabytes({ outputs }: BenchLibrary, mediaSeconds: number): nu
   const segments = (files.length * mediaSeconds) / SEGMENT_SECONDS
   const asked = Math.min(1, ZIPF_SEGMENTS / segments)
   return Math.ceil((bytes * asked * ZIPF_CACHED_SHARE) / 1e6)
-}
-
-/** With one worker on the processor that ours has; undefined where it is not installed. */
-async function startCompetitor(
-  bench: Bench,
-  cutRoot: string,
-  workers: number,
-): Promise<FileServer | undefined> {
-  if (!hasProgram('nginx')) return undefined
-  return startNginx(bench, { servers: FILE_FORMS, shared: [`root ${quote(cutRoot)};`], workers })
 }
 
 async function startVod(bench: Bench, { folder }: BenchLibrary): Promise<VodServer | undefined> {
@@ -160,6 +149,8 @@ const vodForms = Object.keys(VOD_FORMS).filter(isVodForm)
 
 interface Servers {
   server: StartedServer
+  /** Of another release. */
+  older: StartedServer | undefined
   nginx: FileServer | undefined
   vod: VodServer | undefined
   cutRoot: string
@@ -167,15 +158,21 @@ interface Servers {
 
 async function prepareRow(
   { name, formats, order, beside }: RowPlan,
-  { server: { url: origin, pid }, nginx, vod, cutRoot }: Servers,
+  { server, older, nginx, vod, cutRoot }: Servers,
 ): Promise<Row[]> {
-  const playlists = formats.map((format) => origin + playlistApiPath(sessionOf(format)))
-  const lists = await Promise.all(playlists.map(listSegments))
-  const paths = lists.flat()
-  const scattered = scatter(paths)
+  const rowOf = (owner: string, { url: origin, pid }: StartedServer, paths: string[]): Row => {
+    const scattered = scatter(paths)
+    const isZipf = order === 'zipf'
+    const choose = isZipf ? zipf(paths) : () => scattered
+    const warmUpRounds = isZipf ? ZIPF_WARM_UP_ROUNDS : 0
+    return { name: `${owner} ${name}`, pid, origin, paths: choose, warmUpRounds }
+  }
+  const origin = server.url
+  const paths = await listAll(origin, formats)
   const rivals: Row[] = []
+  if (older !== undefined) rivals.push(rowOf('older', older, await listAll(older.url, formats)))
   if (order === 'cut' && nginx !== undefined) {
-    const folder = name.replace(', all cores', '').replace(' ', '-')
+    const folder = name.replace(' ', '-')
     const files = scatter(await cutSegments({ origin, paths }, cutRoot, folder))
     const label = name.replace('aes', 'aes, encrypted in advance')
     for (const form of ['default', 'tuned'] as const) {
@@ -191,15 +188,16 @@ async function prepareRow(
     const rival = { name: `nginx-vod ${name}`, pid: vod.pid, origin: vod.origins[name] }
     rivals.push({ ...rival, paths: () => files })
   }
-  const ours: Row = {
-    name: `ours ${name}`,
-    pid,
-    origin,
-    paths: order === 'zipf' ? zipf(paths) : () => scattered,
-    warmUpRounds: order === 'zipf' ? ZIPF_WARM_UP_ROUNDS : 0,
-    beside: [...rivals.map((row) => row.name), ...(beside === undefined ? [] : [`ours ${beside}`])],
-  }
-  return [ours, ...rivals]
+  const others = [
+    ...rivals.map((row) => row.name),
+    ...(beside === undefined ? [] : [`ours ${beside}`]),
+  ]
+  return [{ ...rowOf('ours', server, paths), beside: others }, ...rivals]
+}
+
+async function listAll(origin: string, formats: readonly MediaFormat[]): Promise<string[]> {
+  const playlists = formats.map((format) => origin + playlistApiPath(sessionOf(format)))
+  return (await Promise.all(playlists.map(listSegments))).flat()
 }
 
 /** Zipf's law with exponent 1.0: the n-th most popular is requested 1/n times as often. */

@@ -15,10 +15,7 @@ function row(name: string): RegExp {
   return new RegExp(`^\\| ${name} +\\| +[\\d.]+ \\|`, 'm')
 }
 
-/**
- * By names of benchmarks. `clients` and `upgrade` are run by the program of `viewers` and `outage`,
- * and `releases` by that of `segments` and `catalog`.
- */
+/** By names. The program of `viewers` and `outage` also runs `clients` and `upgrade`. */
 const PRINTED: Record<string, readonly RegExp[]> = {
   'segments index cold': [
     ...['ours mp4 plain', 'ours mkv plain', 'ours zipf aes, cache of a fifth'].map(row),
