@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { streamersApiPath } from '../shared/paths.ts'
 import type { StartedServer } from '../test/support/servers/start-server.ts'
-import { fixturePath } from '../test/support/temp-library.ts'
 import type { Bench } from './harness.ts'
 import { ENCODINGS, measureChanges, planLists } from './lists.ts'
 import { readPeakMebibytes } from './machine.ts'
@@ -17,17 +16,12 @@ import { ensureMillion } from './tree.ts'
 import type { MillionSessions } from './tree.ts'
 
 const COMPETITOR = path.resolve(import.meta.dirname, 'ready-responses-child.ts')
-/** Two recordings of different length. */
-const RECORDINGS = ['mp4-h264-vfr.mp4', 'mp4-hevc-hvc1-aac.mp4'].map(fixturePath)
 
 export async function benchCatalog(bench: Bench): Promise<string[]> {
   const library = await ensureMillion(bench)
   const server = await bench.startNode(library)
   const measured = await measureRows(await prepareRows(bench, library, server), bench)
-  const changes = await measureChanges(bench, library, {
-    nodes: [{ name: 'the server', server }],
-    contents: RECORDINGS,
-  })
+  const changes = await measureChanges(bench, library, [{ name: 'the server', server }])
   const peak = readPeakMebibytes(server.pid).toFixed(0)
   return [
     ...formatRows(measured),

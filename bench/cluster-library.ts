@@ -6,7 +6,6 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { queryOnce, startPostgres } from '../test/support/servers/postgres.ts'
 import type { StartedServer } from '../test/support/servers/start-server.ts'
-import { fixturePath, SMALL_FIXTURE } from '../test/support/temp-library.ts'
 import type { Bench } from './harness.ts'
 import { measureChanges, planLists } from './lists.ts'
 import { hasProgram, readPeakMebibytes, readProcessSeconds } from './machine.ts'
@@ -51,8 +50,7 @@ export async function benchClusterLibrary(bench: Bench): Promise<string[]> {
   const measured = await measureRows(rows, bench)
   await sqlite.stop()
   unpin(nodes.map(({ server }) => server))
-  const contents = [fixturePath(SMALL_FIXTURE)]
-  const changes = await measureChanges(bench, { recordings, data, size }, { nodes, contents })
+  const changes = await measureChanges(bench, { recordings, data, size }, nodes)
   return [
     ...formatTable(['start of a node', 's', 'CPU s', 'peak MiB'], ...starts),
     ...formatRows(measured),

@@ -8,6 +8,7 @@ import { parseShape } from '../shared/shape.ts'
 import type { Shape } from '../shared/shape.ts'
 import { fetchAvailable } from '../test/support/servers/hls-client.ts'
 import type { StartedServer } from '../test/support/servers/start-server.ts'
+import { fixturePath, SMALL_FIXTURE } from '../test/support/temp-library.ts'
 import { scatter } from './cut-segments.ts'
 import type { Bench } from './harness.ts'
 import { readProcessSeconds } from './machine.ts'
@@ -55,82 +56,58 @@ export function planLists({ options }: Bench, { streamers }: TreeSize): ListPlan
   )
 }
 
-interface Changed {
-  nodes: readonly { name: string; server: StartedServer }[]
-  /** Recordings of different length: a new one, and then each in its place. */
-  contents: readonly string[]
+interface Node {
+  name: string
+  server: StartedServer
 }
 
-/** Head and rows of the table. The new recordings are removed at the end. */
+/** Head and rows of the table: how soon new recordings are listed. They are removed at the end. */
 export async function measureChanges(
   bench: Bench,
   { recordings, size }: MillionSessions,
-  { nodes, contents }: Changed,
+  nodes: readonly Node[],
 ): Promise<[head: string[], ...rows: string[][]]> {
   const count = bench.options.isSmoke ? 1 : CHANGES
-  const places = Array.from({ length: count }, (_, number) => {
+  const cpuBefore = cpuSecondsOf(nodes)
+  const changing: Promise<number[]>[] = []
+  for (let number = 0; number < count; number += 1) {
     const streamer = streamerName((number * STREAMER_STEP) % size.streamers)
     const sessionId = `new-${process.pid}-${number}`
     const file = path.join(recordings, streamer, '2025-01-01', `${sessionId}.mp4`)
     bench.defer(() => rmSync(file, { force: true }))
-    return { streamer, sessionId, file }
-  })
-  const rows: string[][] = []
-  for (const [at, content] of contents.entries()) {
-    const cpuBefore = cpuSecondsOf(nodes)
-    const changing: Promise<number[]>[] = []
-    for (const place of places) {
-      changing.push(changeOne(nodes, place, content))
-      if (!bench.options.isSmoke) await sleep(EVERY_MS)
-    }
-    const delays = await Promise.all(changing)
-    const cpu = ((cpuSecondsOf(nodes) - cpuBefore) * 1000) / count
-    const add = (name: string, values: readonly number[]): void => {
-      const figures = [median(values), percentile(values, 0.99), Math.max(...values), cpu]
-      const kind = at === 0 ? 'new' : 'another in its place'
-      rows.push([`${kind}: ${name}`, ...figures.map((figure) => figure.toFixed(0))])
-    }
-    for (const [node, { name }] of nodes.entries())
-      add(
-        name,
-        delays.map((each) => each[node] ?? NaN),
-      )
-    if (nodes.length > 1)
-      add(
-        'all nodes',
-        delays.map((each) => Math.max(...each)),
-      )
+    copyFileSync(fixturePath(SMALL_FIXTURE), file)
+    const urls = nodes.map(({ server }) => server.url + sessionsApiPath(streamer))
+    changing.push(Promise.all(urls.map(async (url) => timeUntilListed(url, sessionId))))
+    if (!bench.options.isSmoke) await sleep(EVERY_MS)
   }
-  return [[`of ${count} changes, listed by`, 'p50 ms', 'p99 ms', 'most ms', 'CPU ms'], ...rows]
-}
-
-/** Milliseconds until each node lists another duration. */
-async function changeOne(
-  nodes: Changed['nodes'],
-  { streamer, sessionId, file }: { streamer: string; sessionId: string; file: string },
-  content: string,
-): Promise<number[]> {
-  const urls = nodes.map(({ server }) => server.url + sessionsApiPath(streamer))
-  const before = await durationIn(urls[0] ?? '', sessionId)
-  const startedMs = performance.now()
-  copyFileSync(content, file)
-  return Promise.all(
-    urls.map(async (url) => {
-      for (;;) {
-        const duration = await durationIn(url, sessionId)
-        if (duration !== undefined && duration !== before) return performance.now() - startedMs
-        await sleep(POLL_MS)
-      }
-    }),
+  const delays = await Promise.all(changing)
+  const cpu = ((cpuSecondsOf(nodes) - cpuBefore) * 1000) / count
+  const formatRow = (name: string, values: readonly number[]): string[] => {
+    const figures = [median(values), percentile(values, 0.99), Math.max(...values), cpu]
+    return [name, ...figures.map((figure) => figure.toFixed(0))]
+  }
+  const perNode = nodes.map(({ name }, at) =>
+    formatRow(
+      name,
+      delays.map((each) => each[at] ?? NaN),
+    ),
   )
+  const worst = delays.map((each) => Math.max(...each))
+  const head = [`${count} new recordings, listed by`, 'p50 ms', 'p99 ms', 'most ms', 'CPU ms']
+  return [head, ...perNode, ...(nodes.length > 1 ? [formatRow('all nodes', worst)] : [])]
 }
 
-function cpuSecondsOf(nodes: Changed['nodes']): number {
+/** Milliseconds until a session is listed with its length. */
+async function timeUntilListed(url: string, sessionId: string): Promise<number> {
+  const startedMs = performance.now()
+  for (;;) {
+    const sessions = await fetchShape(url, sessionsResponse)
+    const found = sessions.find((session) => session.sessionId === sessionId)
+    if (found?.duration !== undefined) return performance.now() - startedMs
+    await sleep(POLL_MS)
+  }
+}
+
+function cpuSecondsOf(nodes: readonly Node[]): number {
   return nodes.reduce((sum, { server }) => sum + readProcessSeconds(server.pid), 0)
-}
-
-/** The listed length of a session; undefined if it is not listed, or has no length. */
-async function durationIn(url: string, sessionId: string): Promise<string | undefined> {
-  const sessions = await fetchShape(url, sessionsResponse)
-  return sessions.find((session) => session.sessionId === sessionId)?.duration
 }

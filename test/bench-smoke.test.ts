@@ -23,7 +23,7 @@ const PRINTED: Record<string, readonly RegExp[]> = {
   ],
   'catalog kills': [
     /^\| ours streamers, identity +\| +ready bytes streamers, identity \|/m,
-    row('new: the server'),
+    row('the server'),
     /^\| 1 +\| +0 \| +\d+ \|/m,
   ],
   viewers: [row('players, aes: they watch'), row('players, aes: the library changes')],
@@ -32,7 +32,7 @@ const PRINTED: Record<string, readonly RegExp[]> = {
   }),
   ...(findPrograms('Ceph') && { cluster: ['ours mp4 cold', 'ours mp4 warm'].map(row) }),
   ...(findProgram('PostgreSQL') && {
-    'cluster-library': [row('following, with an empty data folder'), row('new: all nodes')],
+    'cluster-library': [row('following, with an empty data folder'), row('all nodes')],
     outage: [row('the database: until all nodes list a change')],
   }),
 }
