@@ -49,7 +49,10 @@ export function sessionOf(format: MediaFormat): SessionReference {
 }
 
 /** Makes the recordings unless they exist; an interrupted run does not count as done. */
-export function ensureMedia(options: BenchOptions, formats = ALL_FORMATS): BenchLibrary {
+export function ensureMedia(
+  options: BenchOptions,
+  formats: readonly MediaFormat[] = ALL_FORMATS,
+): BenchLibrary {
   const { cache, mediaSeconds, pictureHeight, isSmoke } = options
   const kinds = formats.join('-')
   const size = isSmoke ? 'smoke' : `${pictureHeight}p-${mediaSeconds}s`
@@ -99,6 +102,12 @@ function makeMedia(
     ffmpeg([...repeat, ...(format === 'fmp4' ? ['-movflags', FRAGMENTS] : []), file])
   }
   rmSync(minute)
+}
+
+/** Writes `index.m3u8` and segments of 6 s. */
+export function segmentByFfmpeg(recording: string, folder: string): void {
+  const hls = ['-f', 'hls', '-hls_time', '6', '-hls_playlist_type', 'vod']
+  ffmpeg(['-i', recording, '-c', 'copy', ...hls, path.join(folder, 'index.m3u8')])
 }
 
 function ffmpeg(args: readonly string[]): void {

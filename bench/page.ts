@@ -1,69 +1,141 @@
-// `npm run bench -- page-plays`: the built page in a real browser, measured by a program that may
-// speak of documents.
-import { fork } from 'node:child_process'
+// `npm run bench -- page-plays`: the built page in a real browser, and a bare page beside it. The
+// program that measures them may speak of documents.
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { linkSync, mkdirSync } from 'node:fs'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { findProgram } from '../scripts/programs.mjs'
-import { playlistApiPath } from '../shared/paths.ts'
+import { playerPagePath, playlistApiPath, sessionsPagePath } from '../shared/paths.ts'
 import { fetchPlaylist } from '../test/support/servers/hls-client.ts'
 import { waitUntilListed } from './endurance/listing.ts'
 import type { Bench } from './harness.ts'
-import { DAY, ensureLongMp4, ensureMedia } from './media.ts'
-import { formatTable, median, percentile } from './table.ts'
+import { DAY, ensureMedia, segmentByFfmpeg, sessionOf } from './media.ts'
+import { FILE_FORMS, quote, startNginx } from './nginx.ts'
+import { formatTable, median } from './table.ts'
 
+/** What `page/plays.ts` measures. */
 export interface PagePlan {
   /** Path of the browser. */
   chromium: string
-  /** Of a server with the sessions `hour`, and `long-1` and so on for each run. */
-  url: string
-  runs: number
-  /** Length of the first one. */
+  pages: readonly Page[]
+  /** Length of the recordings. */
   mediaSeconds: number
+  rounds: number
+  /** Only rows whose names contain this. */
+  rows: string
   isSmoke: boolean
 }
 
-export interface PageRow {
+/** A site with a page that plays a recording, and one with a link to it. */
+export interface Page {
   name: string
-  /** Milliseconds. */
-  values: number[]
-  target: string
+  origin: string
+  /** Paths. */
+  list: string
+  player: string
+}
+
+export interface PageRow {
+  /** And the link. */
+  action: string
+  page: string
+  samples: PageSample[]
+}
+
+interface PageSample {
+  milliseconds: number
+  /** Times are milliseconds since the beginning; negative ones are before a click. */
+  loads: { url: string; startMs: number; firstByteMs: number; endMs: number; bytes: number }[]
 }
 
 const PROGRAM = path.resolve(import.meta.dirname, 'page/plays.ts')
-/** Times that each thing is done; each opens another long session for the first time. */
-const RUNS = 20
+const BARE_PAGE = path.resolve(import.meta.dirname, 'page/bare.html')
+const BARE = 'bare'
 
+/** Writes the waterfalls to a file. */
 export async function benchPage(bench: Bench): Promise<string[]> {
   const chromium = findProgram('Chromium')
   if (chromium === undefined) return ['page-plays: there is no Chromium on this machine']
-  const { isSmoke, mediaSeconds } = bench.options
-  const runs = isSmoke ? 1 : RUNS
-  const recordings = path.join(bench.scratch, 'library')
-  const day = path.join(recordings, DAY.streamer, DAY.date)
-  mkdirSync(day, { recursive: true })
-  const { outputs } = ensureMedia(bench.options)
-  const hour = outputs[0]?.path ?? ''
-  linkSync(hour, path.join(day, 'hour.mp4'))
-  const long = isSmoke ? hour : ensureLongMp4(bench.options)
-  for (let run = 1; run <= runs; run += 1) linkSync(long, path.join(day, `long-${run}.mp4`))
+  const { isSmoke, mediaSeconds, rounds, rows: wanted, cache } = bench.options
+  const formats = isSmoke ? (['mp4'] as const) : (['mp4', 'ts'] as const)
+  const { folder, outputs } = ensureMedia(bench.options, formats)
   // On both processors, as the browser is.
-  const server = await bench.startNode({ recordings, workers: 2 })
-  await waitUntilListed(server.url, runs + 1)
-  await fetchPlaylist(server.url + playlistApiPath({ ...DAY, sessionId: 'hour' }))
-  const plan: PagePlan = { chromium, url: server.url, runs, mediaSeconds, isSmoke }
-  const child = fork(PROGRAM, [JSON.stringify(plan)])
-  let rows: PageRow[] = []
-  child.on('message', (message: PageRow[]) => (rows = message))
-  const [code] = await once(child, 'exit')
+  const { url: origin } = await bench.startNode({ recordings: folder, workers: 2 })
+  await waitUntilListed(origin, formats.length)
+  const pages: Page[] = formats.map((format) => ({
+    name: `ours, ${format}`,
+    origin,
+    list: sessionsPagePath(DAY.streamer),
+    player: playerPagePath(sessionOf(format)),
+  }))
+  for (const format of formats) await fetchPlaylist(origin + playlistApiPath(sessionOf(format)))
+  if (!isSmoke) pages.push(await startBare(bench, outputs[0]?.path ?? ''))
+  const plan: PagePlan = { chromium, pages, mediaSeconds, rounds, rows: wanted, isSmoke }
+  const args = [PROGRAM, JSON.stringify(plan)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
   if (code !== 0) throw new Error('the page could not be measured')
-  return formatTable(
-    ['what', 'p50 ms', 'p95', 'best', 'runs', 'target'],
-    ...rows.map(({ name, values, target }) => [
-      name,
-      ...[median(values), percentile(values, 0.95), Math.min(...values)].map((v) => v.toFixed(0)),
-      String(values.length),
-      target,
-    ]),
+  const rows = JSON.parse(output) as PageRow[]
+  const waterfalls = path.join(cache, 'page-plays.md')
+  writeFileSync(waterfalls, rows.flatMap(formatWaterfall).join('\n'))
+  const head = ['what', 'p50 ms', 'best', 'worst', 'requests', 'MB', `of ${BARE}`]
+  return [
+    ...formatTable(head, ...rows.map((row) => formatRow(row, rows))),
+    `Complete responses before the first frame. Waterfalls of the last round: ${waterfalls}`,
+  ]
+}
+
+/** The same recording in segments that ffmpeg has made, of the length that is usual, and hls.js. */
+async function startBare(bench: Bench, recording: string): Promise<Page> {
+  const site = path.join(bench.scratch, BARE)
+  mkdirSync(path.join(site, 'media'), { recursive: true })
+  segmentByFfmpeg(recording, path.join(site, 'media'))
+  copyFileSync(BARE_PAGE, path.join(site, 'index.html'))
+  const library = fileURLToPath(import.meta.resolve('hls.js/dist/hls.light.min.js'))
+  copyFileSync(library, path.join(site, 'hls.min.js'))
+  const { origins } = await startNginx(bench, {
+    servers: { [BARE]: `root ${quote(site)}; location / { try_files $uri /index.html; }` },
+    shared: [
+      FILE_FORMS.default,
+      'types { text/html html; text/javascript js; application/vnd.apple.mpegurl m3u8; }',
+      'gzip on; gzip_types text/javascript application/vnd.apple.mpegurl;',
+    ],
+    workers: 2,
+  })
+  return { name: BARE, origin: origins[BARE], list: '/', player: '/watch' }
+}
+
+function formatRow({ action, page, samples }: PageRow, rows: readonly PageRow[]): string[] {
+  const bare = rows.find((row) => row.action === action && row.page === BARE)
+  const times = samples.map(({ milliseconds }) => milliseconds)
+  const loaded = samples.map(({ milliseconds, loads }) =>
+    loads.filter(({ endMs }) => endMs <= milliseconds),
   )
+  const bytes = loaded.map((loads) => loads.reduce((sum, load) => sum + load.bytes, 0))
+  const ratio = median(times) / median(bare?.samples.map((one) => one.milliseconds) ?? [])
+  return [
+    `${action}: ${page}`,
+    ...[median(times), Math.min(...times), Math.max(...times)].map((ms) => ms.toFixed(0)),
+    String(median(loaded.map((loads) => loads.length))),
+    (median(bytes) / 1e6).toFixed(2),
+    Number.isNaN(ratio) ? '-' : `${ratio.toFixed(2)}x`,
+  ]
+}
+
+function formatWaterfall({ action, page, samples }: PageRow): string[] {
+  const { milliseconds = NaN, loads = [] } = samples.at(-1) ?? {}
+  const lines = loads.toSorted((a, b) => a.startMs - b.startMs)
+  return [
+    `## ${action}: ${page}, ${milliseconds.toFixed(0)} ms`,
+    '',
+    ...formatTable(
+      ['request', 'start ms', 'first byte', 'end', 'kB'],
+      ...lines.map(({ url, startMs, firstByteMs, endMs, bytes }) => [
+        url,
+        ...[startMs, firstByteMs, endMs, bytes / 1000].map((figure) => figure.toFixed(0)),
+      ]),
+    ),
+  ]
 }

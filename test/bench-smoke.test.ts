@@ -28,7 +28,7 @@ const PRINTED: Record<string, readonly RegExp[]> = {
   ],
   viewers: [row('players, aes: they watch'), row('players, aes: the library changes')],
   ...(findProgram('Chromium') && {
-    'page-plays': [row('seek to an unbuffered position to first frame')],
+    'page-plays': [row('seek, loopback: ours, mp4')],
   }),
   ...(findPrograms('Ceph') && { cluster: ['ours mp4 cold', 'ours mp4 warm'].map(row) }),
   ...(findProgram('PostgreSQL') && {

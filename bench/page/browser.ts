@@ -122,6 +122,9 @@ async function openTab(browser: Send, browserContextId: string) {
       const source = `(${script.toString()})()`
       await send('Page.addScriptToEvaluateOnNewDocument', { source })
     },
+    /** Makes the processor slower by a factor. */
+    slowDown: async (rate: number): Promise<void> =>
+      void (await send('Emulation.setCPUThrottlingRate', { rate })),
     /** Resolves when it is on its way. */
     open: async (url: string): Promise<void> => void (await send('Page.navigate', { url })),
     /** Calls a function in the page, which can use only its argument. */
