@@ -37,6 +37,8 @@ test('the poster is the image of the HTML, which no other page has', async ({ pa
     await page.goto(path)
     expect(await video.getAttribute('poster')).toBe(firstFrameApiPath(session))
   }).toPass()
+  await playsFrom(page, 0)
+  expect(await initiatorsOf(page, `${session.sessionId}?frame=first`)).toEqual(['link'])
   await page.goto(sessionsPagePath(fixtureStreamer))
   await page.locator(`a[href="${path}"]`).first().click()
   await playsFrom(page, 0)

@@ -58,9 +58,9 @@ export interface Alternate {
   href: string
 }
 
-/** What a page loads early: data, a script, or a script that runs at once. */
+/** What a page loads early: an image or data, a script, or a script that runs at once. */
 export interface Preload {
-  kind: 'fetch' | 'script' | 'run'
+  kind: 'image' | 'fetch' | 'script' | 'run'
   path: string
 }
 
@@ -134,6 +134,9 @@ function preloadTag(preload: Preload, formatPath: FormatPath): string {
   const path = escapeMarkup(formatPath(preload.path))
   if (preload.kind === 'run') return `<script type="module" async src="${path}"></script>`
   if (preload.kind === 'script') return `<link rel="modulepreload" href="${path}">`
+  if (preload.kind === 'image') {
+    return `<link rel="preload" as="image" href="${path}" fetchpriority="high">`
+  }
   return `<link rel="preload" as="fetch" href="${path}" crossorigin="anonymous">`
 }
 

@@ -122,6 +122,9 @@ export class PageHeads {
     const path = playerPagePath(session)
     const basic = this.#basic(sessionTitle(session, row?.title), path)
     const { image, ...described } = this.#described(page)
+    // A broken image would fill the room.
+    const isSeen = row !== undefined && !isUnplayable(row) && page.facts?.imageSize !== undefined
+    const posterPath = isSeen ? firstFrameApiPath(session) : undefined
     const head = {
       ...basic,
       ...described,
@@ -132,6 +135,7 @@ export class PageHeads {
         ...basic.alternates,
       ],
       preloads: [
+        ...(posterPath === undefined ? [] : [{ kind: 'image' as const, path: posterPath }]),
         ...this.#scripts(this.#options.playerScripts),
         fetched(playlistApiPath(session)),
         ...basic.preloads,
@@ -145,8 +149,7 @@ export class PageHeads {
     ])
     return {
       head: { ...head, structuredData: [...this.#video(page, row, head), breadcrumbs] },
-      // A broken image would fill the room.
-      posterPath: page.facts?.imageSize && firstFrameApiPath(session),
+      posterPath,
       links: {
         heading: head.title,
         items: [],
