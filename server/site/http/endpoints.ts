@@ -32,7 +32,6 @@ import type { PageOptions, PageSources } from './pages/page-sources.ts'
 import type { Endpoint } from './responses/answer.ts'
 import type { SessionDetails } from './api/session-details.ts'
 import { SessionStoryboards } from './api/session-storyboards.ts'
-import { CatalogVersions } from './site/catalog-versions.ts'
 import type { StreamerDetails } from './api/streamer-details.ts'
 import type { ThumbnailSources } from './api/thumbnail-sources.ts'
 
@@ -56,7 +55,7 @@ export interface EndpointSources extends PageOptions {
 export function createEndpoints(options: EndpointSources, pages: PageSources): Endpoint[] {
   const sources = {
     ...options,
-    versions: new CatalogVersions(options.catalog),
+    versions: pages.versions,
     sessionStoryboards: new SessionStoryboards(options),
   }
   return [

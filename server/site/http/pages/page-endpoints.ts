@@ -12,22 +12,24 @@ import type { SessionFacts } from './page-facts.ts'
 import { isUnplayable } from './page-heads.ts'
 import type { PageSources } from './page-sources.ts'
 
-export function createStreamersPage({ lists, heads, answerPage }: PageSources): Endpoint {
+export function createStreamersPage(sources: PageSources): Endpoint {
+  const { versions, lists, heads, answerPage } = sources
   return {
     path: pathPatterns.streamersPage,
     kind: 'page',
     answer: ({ request }) => {
       const number = parsePageNumber(request.query)
+      const version = versions.site('now')
       const list = lists.streamers(number)
       if (list === undefined) return answerPage(heads.missing, 404)
       const content = () => heads.streamers(list)
-      return answerPage({ key: `streamers ${number}`, version: [list], content })
+      return answerPage({ key: `streamers ${number}`, version: [version], content })
     },
   }
 }
 
 export function createSessionsPage(sources: PageSources): Endpoint {
-  const { catalog, lists, facts, heads, answerPage } = sources
+  const { catalog, versions, lists, facts, heads, answerPage } = sources
   return {
     path: pathPatterns.sessionsPage,
     kind: 'page',
@@ -36,10 +38,15 @@ export function createSessionsPage(sources: PageSources): Endpoint {
       tag(streamerTags(streamer))
       const isListed = catalog.hasStreamer(streamer)
       const number = parsePageNumber(request.query)
+      const version = versions.streamer(streamer, 'now')
       const list = isListed ? lists.sessions(streamer, number) : undefined
       const known = list && (await facts.streamer(streamer))
       const content = () => heads.sessions({ streamer, facts: known, list })
-      const page = { key: `sessions ${number} ${streamer}`, version: [list, known], content }
+      const page = {
+        key: `sessions ${number} ${streamer}`,
+        version: [version, known, isListed],
+        content,
+      }
       // The same page with the true status: crawlers must drop a removed streamer.
       return answerPage(page, list === undefined ? 404 : 200)
     },

@@ -2,6 +2,7 @@
 // once.
 import type { AdsConfig, ConfigResponse } from '../../../../shared/contract.ts'
 import type { Catalog } from '../../../library/catalog/catalog.ts'
+import { CatalogVersions } from '../site/catalog-versions.ts'
 import type { Site } from '../site/site.ts'
 import type { BuiltPage } from './built-page.ts'
 import { ListLinks } from './list-links.ts'
@@ -22,6 +23,7 @@ export interface PageOptions {
 }
 
 export interface PageSources extends Pick<PageOptions, 'catalog' | 'facts'> {
+  versions: CatalogVersions
   heads: PageHeads
   lists: ListLinks
   answerPage: AnswerPage
@@ -41,6 +43,7 @@ export function createPageSources(options: PageOptions): PageSources {
   })
   return {
     catalog,
+    versions: new CatalogVersions(catalog),
     facts,
     heads,
     lists: new ListLinks(catalog),
