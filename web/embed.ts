@@ -20,7 +20,7 @@ import type { Playback } from './player/playback/playback.ts'
 import { isRefusal } from './player/playback/playback-state.ts'
 import { createVideoElement } from './player/video-element.ts'
 import type { AutoplayAudio } from './player/visit/autoplay.ts'
-import { enterSession } from './player/visit/enter-session.ts'
+import { enterSession, loadStart } from './player/visit/enter-session.ts'
 import { parseLinkedRange } from './player/visit/linked-range.ts'
 import './styles/stage-tokens.css'
 import './embed.css'
@@ -40,14 +40,16 @@ function start(stage: HTMLElement, session: SessionReference): void {
   video.setAttribute('aria-label', document.title)
   stage.append(video)
   showTitle(stage, video, session)
-  const { startSeconds, endSeconds } = parseLinkedRange(location.search)
-  const { playback, end } = playSession(video, base + playlistApiPath(session), { startSeconds })
   const config = new Resource(loadConfig, Infinity)
+  const range = parseLinkedRange(location.search)
+  const { playback, end } = playSession(video, base + playlistApiPath(session), {
+    findStart: async (signal) => loadStart(config, range, signal),
+  })
   const leave = enterSession({
     playback,
     stage,
     config,
-    endSeconds,
+    range,
     onAudio: (audio) => offerUnmute(stage, video, audio),
   })
   playback.subscribe(() => {

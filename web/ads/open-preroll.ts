@@ -33,7 +33,7 @@ async function show(options: PrerollOptions, signal: AbortSignal): Promise<void>
   const { config, stage, covered, opened } = options
   await pageVisible(signal)
   const startMs = performance.now()
-  const vastUrl = prerollUrl(await settledConfig(config, signal))
+  const vastUrl = await findPreroll(config, signal)
   if (vastUrl === undefined) return
   await opened
   const { showPreroll } = await withTimeout(() => import('./preroll/show-preroll.ts'), {
@@ -56,13 +56,15 @@ export function prerollUrl({ ads }: ConfigResponse): string | undefined {
   return URL.canParse(url, location.href) ? new URL(url, location.href).href : undefined
 }
 
-function settledConfig(
+/** URL of the VAST document once the configuration is loaded. Rejects without one. */
+export async function findPreroll(
   config: Resource<ConfigResponse>,
   signal: AbortSignal,
-): Promise<ConfigResponse> {
+): Promise<string | undefined> {
   const state = config.read()
-  if (state.status === 'loaded') return Promise.resolve(state.value)
-  return withTimeout((limited) => config.settled(limited), { timeoutMs: CONFIG_TIMEOUT_MS, signal })
+  if (state.status === 'loaded') return prerollUrl(state.value)
+  const load = (limited: AbortSignal) => config.settled(limited)
+  return prerollUrl(await withTimeout(load, { timeoutMs: CONFIG_TIMEOUT_MS, signal }))
 }
 
 /** A hidden tab loads no ad: the video does not start there either. */

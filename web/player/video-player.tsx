@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'react'
 import type { ConfigResponse } from '../../shared/contract.ts'
 import type { Resource } from '../api/resource.ts'
 import type { AutoplayAudio } from './visit/autoplay.ts'
-import { enterSession } from './visit/enter-session.ts'
+import { enterSession, loadStart } from './visit/enter-session.ts'
 import { afterFirstFrame } from './visit/first-frame.ts'
 import { parseLinkedRange } from './visit/linked-range.ts'
 import { playSession } from './engine/play-session.ts'
@@ -45,18 +45,17 @@ export function VideoPlayer(props: VideoPlayerProps) {
   useLayoutEffect(() => {
     const stage = stageRef.current
     if (!stage) return
-    const { startSeconds, endSeconds } = parseLinkedRange(window.location.search)
-    // The existing element is reused, because volume and full screen belong to it. A preloaded
-    // session is at its start.
-    const canTake = !videoRef.current && !startSeconds
-    const preloaded = canTake ? preloader.take(source) : undefined
+    // The existing element is reused, because volume and full screen belong to it.
+    const preloaded = videoRef.current ? undefined : preloader.take(source)
     const video = (videoRef.current ??= preloaded?.playback.video ?? createVideoElement())
     video.className = styles.video ?? ''
     // Inserting it again would stop playback and leave full screen.
     if (video.parentNode !== stage) stage.prepend(video)
     // Loads during the pre-roll.
-    const { playback, end } = preloaded ?? playSession(video, source, { startSeconds })
-    const leave = enterSession({ playback, stage, config, endSeconds, onAudio: setAudio })
+    const range = parseLinkedRange(window.location.search)
+    const findStart = async (signal: AbortSignal) => loadStart(config, range, signal)
+    const { playback, end } = preloaded ?? playSession(video, source, { findStart })
+    const leave = enterSession({ playback, stage, config, range, onAudio: setAudio })
     onOpened(playback)
     return () => {
       leave()

@@ -77,50 +77,36 @@ test('starts nothing if the visitor leaves before the player has loaded', async 
   expect(video.hasAttribute('src')).toBe(false)
 })
 
-test('seeks to 0 once the duration is known, once per session', () => {
+test('seeks to 0 on loadedmetadata, once per session', () => {
   const seeks = watchSeeks(video, 12)
   const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', { browser: withoutMediaSource })
-  loadMetadata(60)
-  loadMetadata(60)
+  video.dispatchEvent(new Event('loadedmetadata'))
+  video.dispatchEvent(new Event('loadedmetadata'))
   expect(seeks).toEqual([0])
   end()
 })
 
-test('seeks to 0 before any other subscriber knows the duration', () => {
+test('seeks to 0 before the store reports the metadata', () => {
   const seeks = watchSeeks(video, 12)
   const { playback, end } = playSession(video, 'http://127.0.0.1/a.m3u8', {
     browser: withoutMediaSource,
   })
+  Object.defineProperty(video, 'duration', { value: 60 })
   playback.subscribe(() => {
     if (playback.read().durationSeconds) video.currentTime = 30
   })
-  loadMetadata(60)
+  for (const type of ['durationchange', 'loadedmetadata']) video.dispatchEvent(new Event(type))
   expect(seeks).toEqual([0, 30])
   end()
 })
 
-test.each([
-  { position: 0, startSeconds: undefined, seeks: [] },
-  { position: 0, startSeconds: 30, seeks: [30] },
-  { position: 30, startSeconds: 30, seeks: [] },
-  { position: 0, startSeconds: 60, seeks: [] },
-  { position: 12, startSeconds: 61, seeks: [0] },
-])('starts at $startSeconds of 60 s from $position', ({ position, startSeconds, seeks }) => {
-  const seen = watchSeeks(video, position)
-  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', {
-    startSeconds,
-    browser: withoutMediaSource,
-  })
-  loadMetadata(60)
-  expect(seen).toEqual(seeks)
+test('does not seek if the position is 0 already', () => {
+  const seeks = watchSeeks(video, 0)
+  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', { browser: withoutMediaSource })
+  video.dispatchEvent(new Event('loadedmetadata'))
+  expect(seeks).toEqual([])
   end()
 })
-
-/** The element has metadata. */
-function loadMetadata(duration: number): void {
-  Object.defineProperty(video, 'duration', { value: duration, configurable: true })
-  for (const type of ['durationchange', 'loadedmetadata']) video.dispatchEvent(new Event(type))
-}
 
 /** Records the seeks of the element, whose position is `seconds`. */
 function watchSeeks(element: HTMLVideoElement, seconds: number): number[] {

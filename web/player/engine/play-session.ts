@@ -7,8 +7,8 @@ import { readStartPreferences } from '../../navigation/start-preferences.ts'
 import { Playlist } from '../playback/playlist.ts'
 
 interface PlaySessionOptions {
-  /** Where playback begins, unless this is after the end: then at 0. */
-  startSeconds?: number | undefined
+  /** Where loading begins, unless this is after the end: then at 0. Default 0. */
+  findStart?: (this: void, signal: AbortSignal) => Promise<number>
   browser?: BrowserSupport
 }
 
@@ -26,16 +26,16 @@ export interface PlayingSession {
 export function playSession(
   video: HTMLVideoElement,
   source: string,
-  { startSeconds = 0, browser = detectSupport() }: PlaySessionOptions = {},
+  { findStart = async () => 0, browser = detectSupport() }: PlaySessionOptions = {},
 ): PlayingSession {
   const left = new AbortController()
   const { signal } = left
+  // Before the store, whose subscribers may seek elsewhere as soon as there is metadata.
+  startAtZero(video, signal)
   const playlist = rememberedPlaylist(source)
   const playback = new Playback(video, playlist, signal)
   const { report } = playback
-  // Before all other subscribers, who may seek elsewhere as soon as there is metadata.
-  startAt(playback, startSeconds)
-  startEngine(playback, { signal, startSeconds, browser }).catch(() => report({ type: 'gave up' }))
+  startEngine(playback, { signal, findStart, browser }).catch(() => report({ type: 'gave up' }))
   return { playback, end: () => left.abort() }
 }
 
@@ -46,17 +46,20 @@ export function rememberedPlaylist(source: string): Playlist {
 
 interface EngineOptions {
   signal: AbortSignal
-  startSeconds: number
+  findStart: (signal: AbortSignal) => Promise<number>
   browser: BrowserSupport
 }
 
 /** Rejects if no engine could be loaded. */
 async function startEngine(playback: Playback, options: EngineOptions): Promise<void> {
-  const { signal, startSeconds, browser } = options
+  const { signal, findStart, browser } = options
   const { video, playlist, report } = playback
   if (chooseEngine(browser) === 'hls') {
     // Without the player's code, native HLS may work.
-    const engine = await loadHlsEngine().catch(() => undefined)
+    const [engine, startSeconds] = await Promise.all([
+      loadHlsEngine().catch(() => undefined),
+      findStart(signal),
+    ])
     if (signal.aborted) return
     const hlsOptions = { signal, report, startSeconds, force: browser.isFirefox }
     if (engine?.playWithHls(video, playlist, hlsOptions)) return
@@ -66,15 +69,12 @@ async function startEngine(playback: Playback, options: EngineOptions): Promise<
 }
 
 /**
- * Seeks to the start once the duration is known, unless the position is there already: an unneeded
- * seek breaks WebKitGTK. A later source of the same session resumes at its position.
+ * Seeks to 0 on the first `loadedmetadata` of a session, unless the position is 0 already: an
+ * unneeded seek breaks WebKitGTK. A later source of the same session resumes at its position.
  */
-function startAt({ video, read, subscribe }: Playback, seconds: number): void {
-  const stop = subscribe(() => {
-    const { durationSeconds } = read()
-    if (durationSeconds === undefined) return
-    stop()
-    const target = seconds < durationSeconds ? seconds : 0
-    if (video.currentTime !== target) video.currentTime = target
-  })
+function startAtZero(video: HTMLVideoElement, signal: AbortSignal): void {
+  const seek = () => {
+    if (video.currentTime !== 0) video.currentTime = 0
+  }
+  video.addEventListener('loadedmetadata', seek, { once: true, signal })
 }

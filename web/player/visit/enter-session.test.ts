@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { soon } from '../../../test/support/patience.ts'
 import { noExtras } from '../../../shared/contract.ts'
+import type { AdsConfig } from '../../../shared/contract.ts'
 import { Resource } from '../../api/resource.ts'
-import { enterSession } from './enter-session.ts'
+import { enterSession, loadStart } from './enter-session.ts'
 import { Playback } from '../playback/playback.ts'
 import { Playlist } from '../playback/playlist.ts'
 
@@ -40,12 +41,15 @@ afterEach(() => {
 })
 
 /** Enters the session without a pre-roll. */
-function enter(endSeconds?: number, config = () => Promise.resolve(noExtras)): () => void {
+function enter(
+  range: { startSeconds?: number; endSeconds?: number } = {},
+  config = () => Promise.resolve(noExtras),
+): () => void {
   const leave = enterSession({
     playback,
     stage: document.createElement('div'),
     config: new Resource(config),
-    endSeconds,
+    range: { startSeconds: undefined, endSeconds: undefined, ...range },
     onAudio: () => undefined,
   })
   left.signal.addEventListener('abort', leave)
@@ -93,7 +97,7 @@ test('plays without a playlist after a second and a half, for one that arrives l
 
 test('waits for the playlist and the configuration at the same time', async () => {
   vi.useFakeTimers()
-  enter(undefined, () => new Promise(() => undefined))
+  enter({}, () => new Promise(() => undefined))
   await vi.advanceTimersByTimeAsync(1000)
   playback.report({ type: 'loaded' })
   await vi.advanceTimersByTimeAsync(499)
@@ -119,9 +123,43 @@ test('never plays after the visitor has left', async () => {
   expect(play).not.toHaveBeenCalled()
 })
 
+test('seeks to the linked moment once the duration is known', async () => {
+  enter({ startSeconds: 30 })
+  playback.report({ type: 'loaded' })
+  await expectPlaying()
+  expect(seeks).toEqual([])
+  load(60)
+  video.dispatchEvent(new Event('loadedmetadata'))
+  expect(seeks).toEqual([30])
+})
+
+const preroll: AdsConfig = {
+  provider: 'network',
+  insClass: 'x',
+  vastUrl: '/vast',
+  zones: { video: '1' },
+  fill: 'frame',
+}
+
+test.each([
+  { when: 'without a pre-roll', config: async () => noExtras, start: 30 },
+  { when: 'without a configuration', config: async () => Promise.reject(new Error()), start: 30 },
+  { when: 'with a pre-roll', config: async () => ({ ...noExtras, ads: preroll }), start: 0 },
+])('loads from $start of a link to 30, $when', async ({ config, start }) => {
+  const range = { startSeconds: 30, endSeconds: undefined }
+  expect(await loadStart(new Resource(config), range, left.signal)).toBe(start)
+})
+
+test.each([60, 61])('ignores the moment %d of a session of 60 seconds', async (startSeconds) => {
+  load(60)
+  enter({ startSeconds })
+  await expectPlaying()
+  expect(seeks).toEqual([])
+})
+
 test('pauses at the linked end, once', async () => {
   load(60)
-  enter(40)
+  enter({ endSeconds: 40 })
   moveTo(39.9)
   expect(pause).not.toHaveBeenCalled()
   moveTo(40.1)
@@ -134,7 +172,7 @@ test('pauses at the linked end, once', async () => {
 
 test('does not pause if the visitor seeks past the end', () => {
   load(60)
-  enter(40)
+  enter({ endSeconds: 40 })
   moveTo(10)
   moveTo(50, 'seeking')
   moveTo(50, 'seeked')

@@ -1,9 +1,10 @@
-// From the visit of a session to its playback: the pre-roll, autoplay, and the linked end.
+// From the visit of a session to its playback: the pre-roll, the linked moment, and autoplay.
 import type { ConfigResponse } from '../../../shared/contract.ts'
-import { openPreroll } from '../../ads/open-preroll.ts'
+import { findPreroll, openPreroll } from '../../ads/open-preroll.ts'
 import type { Resource } from '../../api/resource.ts'
 import { createAutoplay } from './autoplay.ts'
 import type { AutoplayAudio } from './autoplay.ts'
+import type { LinkedRange } from './linked-range.ts'
 import type { Playback } from '../playback/playback.ts'
 import { isRefusal } from '../playback/playback-state.ts'
 
@@ -13,8 +14,7 @@ interface EntryOptions {
   stage: HTMLElement
   /** Whether there is a pre-roll. */
   config: Resource<ConfigResponse>
-  /** Where playback pauses once. */
-  endSeconds: number | undefined
+  range: LinkedRange
   onAudio(this: void, audio: AutoplayAudio): void
 }
 
@@ -23,7 +23,7 @@ const OPENING_TIMEOUT_MS = 1500
 
 /** Starts playback once the pre-roll is over. A refused session gets neither. Returns the undo. */
 export function enterSession(options: EntryOptions): () => void {
-  const { playback, stage, config, endSeconds, onAudio } = options
+  const { playback, stage, config, range, onAudio } = options
   const { video } = playback
   const left = new AbortController()
   const { signal } = left
@@ -31,12 +31,14 @@ export function enterSession(options: EntryOptions): () => void {
 
   const opened = sessionOpened(playback, signal)
   const start = () => {
-    if (!signal.aborted) autoplay.release()
+    if (signal.aborted) return
+    if (range.startSeconds) seekWhenKnown(playback, range.startSeconds, signal)
+    autoplay.release()
   }
   const onOver = () => void opened.then(start)
   const closePreroll = openPreroll({ config, stage, covered: video, opened, onOver })
   signal.addEventListener('abort', closePreroll)
-  if (endSeconds !== undefined) pauseOnce(playback, endSeconds, signal)
+  if (range.endSeconds !== undefined) pauseOnce(playback, range.endSeconds, signal)
   signal.addEventListener('abort', autoplay.dispose)
   // An ad before a video that does not play would be in vain.
   playback.subscribe(() => playback.read().phase === 'undecodable' && left.abort())
@@ -65,6 +67,34 @@ function sessionOpened(playback: Playback, signal: AbortSignal): Promise<void> {
       stop()
     }
   })
+}
+
+/**
+ * Where loading begins: at the linked moment, unless there is a pre-roll, during which the video is
+ * at 0. After it, `enterSession` seeks.
+ */
+export async function loadStart(
+  config: Resource<ConfigResponse>,
+  { startSeconds = 0 }: LinkedRange,
+  signal: AbortSignal,
+): Promise<number> {
+  if (startSeconds === 0) return 0
+  const vastUrl = await findPreroll(config, signal).catch(() => undefined)
+  return vastUrl === undefined ? startSeconds : 0
+}
+
+/** Seeks once the duration is known, unless the moment is after the end. */
+function seekWhenKnown(playback: Playback, seconds: number, signal: AbortSignal): void {
+  const stop = playback.subscribe(seek)
+  signal.addEventListener('abort', stop)
+  seek()
+
+  function seek(): void {
+    const { durationSeconds } = playback.read()
+    if (durationSeconds === undefined) return
+    stop()
+    if (seconds < durationSeconds) playback.video.currentTime = seconds
+  }
 }
 
 /** Pauses when playback, not a seek, reaches the moment for the first time. */
