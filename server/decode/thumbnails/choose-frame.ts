@@ -14,9 +14,14 @@ export type ChosenFrame =
   | { status: 'none' }
   | { status: 'gave up' }
 
+interface Candidates {
+  count: number
+  prefersFirst?: boolean
+}
+
 export interface FrameChoice {
   /** The split point chosen before, or their number. */
-  splitPoints: number | { count: number }
+  splitPoints: number | Candidates
   /** Renders the key frame at a split point; undefined if there is none. */
   render: (splitPoint: number) => Promise<RenderResult | undefined>
 }
@@ -30,7 +35,7 @@ export async function chooseFrame({ splitPoints, render }: FrameChoice): Promise
   let best: { splitPoint: number; image: RenderedImage } | undefined
   for (const splitPoint of typeof splitPoints === 'number'
     ? [splitPoints]
-    : candidateSplitPoints(splitPoints.count)) {
+    : candidateSplitPoints(splitPoints)) {
     const result = await render(splitPoint)
     // Stop at the first killed decoder: a hostile recording must not load the machine five times.
     if (result?.status === 'killed' && best === undefined) return { status: 'gave up' }
@@ -44,9 +49,10 @@ export async function chooseFrame({ splitPoints, render }: FrameChoice): Promise
 }
 
 /** The distinct split points at the candidate positions. */
-function candidateSplitPoints(count: number): number[] {
+function candidateSplitPoints({ count, prefersFirst = false }: Candidates): number[] {
   if (count < 1) return []
-  return [...new Set(CANDIDATE_POSITIONS.map((fraction) => Math.floor(fraction * count)))]
+  const positions = prefersFirst ? [0, ...CANDIDATE_POSITIONS] : CANDIDATE_POSITIONS
+  return [...new Set(positions.map((fraction) => Math.floor(fraction * count)))]
 }
 
 function isAcceptable(image: RenderedImage): boolean {

@@ -10,6 +10,8 @@ import type { ThumbnailRequest } from './thumbnail.ts'
 export interface ImageSource extends CachedSource {
   /** Number of split points in the recording's index. */
   splitPoints: number
+  /** The first key frame has precedence. */
+  prefersFirst?: boolean
   /** The key frame at a split point; undefined if there is none. */
   readKeyFrame(splitPoint: number, signal: AbortSignal): Promise<KeyFrame | undefined>
 }
@@ -76,7 +78,7 @@ export class SessionImages {
       (await this.#cached.findSharedChoice(source, signal))
     const known = choice?.status === 'splitPoint' && choice.splitPoint < source.splitPoints
     const chosen = await chooseFrame({
-      splitPoints: known ? choice.splitPoint : { count: source.splitPoints },
+      splitPoints: known ? choice.splitPoint : { ...source, count: source.splitPoints },
       render: async (splitPoint) => {
         const frame = await source.readKeyFrame(splitPoint, signal)
         return frame && decoder.render({ frame, format }, signal)

@@ -93,6 +93,15 @@ describe('session', () => {
     expect(recording.reads).toEqual([1, 2])
   })
 
+  it('prefers the first key frame on request, unless it is nearly black', async () => {
+    const bright = source(Array.from({ length: 20 }, () => flower))
+    await thumbnails.session({ ...bright, key: 'bright', prefersFirst: true }, JPEG)
+    expect(bright.reads).toEqual([0])
+    const dark = source([black, black, flower, flower])
+    await thumbnails.session({ ...dark, key: 'dark', prefersFirst: true }, JPEG)
+    expect(dark.reads).toEqual([0, 1, 2])
+  })
+
   it('accepts black if all is black, after at most five attempts', async () => {
     const recording = source(Array.from({ length: 100 }, () => black))
     expect(await thumbnails.session(recording, JPEG)).toBeDefined()
