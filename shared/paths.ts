@@ -81,7 +81,7 @@ export function thumbnailApiPath(reference: SessionReference): string {
   return formatPath(pathPatterns.thumbnail, { ...reference })
 }
 
-/** Path of the image of a session's first frame, or of its thumbnail if that cannot be decoded. */
+/** Path of the image of a session's first frame, or of its thumbnail if there is no such image. */
 export function firstFrameApiPath(reference: SessionReference): string {
   return `${thumbnailApiPath(reference)}?frame=first`
 }

@@ -14,14 +14,11 @@ export type ChosenFrame =
   | { status: 'none' }
   | { status: 'gave up' }
 
-interface Candidates {
-  count: number
-  prefersFirst?: boolean
-}
-
 export interface FrameChoice {
   /** The split point chosen before, or their number. */
-  splitPoints: number | Candidates
+  splitPoints: number | { count: number }
+  /** Whether a nearly black frame counts as none. Default false. */
+  mustBeBright?: boolean | undefined
   /** Renders the key frame at a split point; undefined if there is none. */
   render: (splitPoint: number) => Promise<RenderResult | undefined>
 }
@@ -31,11 +28,15 @@ export interface FrameChoice {
  * can be decoded; `gave up`: the decoder was killed, so that a retry may succeed. Rejections of
  * `render` are passed on.
  */
-export async function chooseFrame({ splitPoints, render }: FrameChoice): Promise<ChosenFrame> {
+export async function chooseFrame({
+  splitPoints,
+  mustBeBright,
+  render,
+}: FrameChoice): Promise<ChosenFrame> {
   let best: { splitPoint: number; image: RenderedImage } | undefined
   for (const splitPoint of typeof splitPoints === 'number'
     ? [splitPoints]
-    : candidateSplitPoints(splitPoints)) {
+    : candidateSplitPoints(splitPoints.count)) {
     const result = await render(splitPoint)
     // Stop at the first killed decoder: a hostile recording must not load the machine five times.
     if (result?.status === 'killed' && best === undefined) return { status: 'gave up' }
@@ -45,14 +46,13 @@ export async function chooseFrame({ splitPoints, render }: FrameChoice): Promise
     if (isAcceptable(image)) return { status: 'chosen', splitPoint, image }
     if (best === undefined || isBetter(image, best.image)) best = { splitPoint, image }
   }
-  return best === undefined ? { status: 'none' } : { status: 'chosen', ...best }
+  return best === undefined || mustBeBright ? { status: 'none' } : { status: 'chosen', ...best }
 }
 
 /** The distinct split points at the candidate positions. */
-function candidateSplitPoints({ count, prefersFirst = false }: Candidates): number[] {
+function candidateSplitPoints(count: number): number[] {
   if (count < 1) return []
-  const positions = prefersFirst ? [0, ...CANDIDATE_POSITIONS] : CANDIDATE_POSITIONS
-  return [...new Set(positions.map((fraction) => Math.floor(fraction * count)))]
+  return [...new Set(CANDIDATE_POSITIONS.map((fraction) => Math.floor(fraction * count)))]
 }
 
 function isAcceptable(image: RenderedImage): boolean {

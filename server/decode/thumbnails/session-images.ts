@@ -10,8 +10,8 @@ import type { ThumbnailRequest } from './thumbnail.ts'
 export interface ImageSource extends CachedSource {
   /** Number of split points in the recording's index. */
   splitPoints: number
-  /** The first key frame has precedence. */
-  prefersFirst?: boolean
+  /** Whether a nearly black frame counts as none. Default false. */
+  mustBeBright?: boolean
   /** The key frame at a split point; undefined if there is none. */
   readKeyFrame(splitPoint: number, signal: AbortSignal): Promise<KeyFrame | undefined>
 }
@@ -78,7 +78,8 @@ export class SessionImages {
       (await this.#cached.findSharedChoice(source, signal))
     const known = choice?.status === 'splitPoint' && choice.splitPoint < source.splitPoints
     const chosen = await chooseFrame({
-      splitPoints: known ? choice.splitPoint : { ...source, count: source.splitPoints },
+      splitPoints: known ? choice.splitPoint : { count: source.splitPoints },
+      mustBeBright: source.mustBeBright,
       render: async (splitPoint) => {
         const frame = await source.readKeyFrame(splitPoint, signal)
         return frame && decoder.render({ frame, format }, signal)

@@ -93,13 +93,13 @@ describe('session', () => {
     expect(recording.reads).toEqual([1, 2])
   })
 
-  it('prefers the first key frame on request, unless it is nearly black', async () => {
-    const bright = source(Array.from({ length: 20 }, () => flower))
-    await thumbnails.session({ ...bright, key: 'bright', prefersFirst: true }, JPEG)
-    expect(bright.reads).toEqual([0])
-    const dark = source([black, black, flower, flower])
-    await thumbnails.session({ ...dark, key: 'dark', prefersFirst: true }, JPEG)
-    expect(dark.reads).toEqual([0, 1, 2])
+  it('has none where it must not be nearly black, and tries it once', async () => {
+    const [bright, dark] = [source([flower]), source([black])]
+    const find = async (recording: typeof dark, key: string) =>
+      thumbnails.session({ ...recording, key, mustBeBright: true }, JPEG)
+    expect(await find(bright, 'bright')).toBeDefined()
+    expect([await find(dark, 'dark'), await find(dark, 'dark')]).toEqual([undefined, undefined])
+    expect(dark.reads).toEqual([0])
   })
 
   it('accepts black if all is black, after at most five attempts', async () => {

@@ -58,9 +58,9 @@ function isFirstFrame(query: unknown): boolean {
   return frame === 'first'
 }
 
-/** The key frame that playback starts with, unless it is nearly black. */
+/** The key frame that playback starts with, unless it is nearly black: then there is none. */
 function firstFrame({ key, ...source }: ThumbnailSource): ThumbnailSource {
-  return { ...source, key: `first ${key}`, prefersFirst: true, sidecar: undefined }
+  return { ...source, key: `first ${key}`, splitPoints: 1, mustBeBright: true, sidecar: undefined }
 }
 
 /** Other sites may show it: feeds, oEmbed and share cards name it. @throws AppError `not_found` */

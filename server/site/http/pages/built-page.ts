@@ -81,7 +81,8 @@ async function readTemplate(
 
 async function readFirstScript(folder: string): Promise<string> {
   const [entry] = Object.values(await readManifest(folder, 'first-files-manifest.json'))
-  return `/${entry?.file}`
+  if (entry === undefined) throw new Error('the first script is not built')
+  return `/${entry.file}`
 }
 
 async function readManifest(folder: string, name: string): Promise<Manifest> {
