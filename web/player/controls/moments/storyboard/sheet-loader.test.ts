@@ -7,14 +7,31 @@ class TestImage {
   static readonly all: TestImage[] = []
   onload: (() => void) | null = null
   onerror: (() => void) | null = null
-  src = ''
+  #src = ''
+  #failed = ''
 
   constructor() {
     TestImage.all.push(this)
   }
 
+  /** Empty where nothing is requested. */
+  get src(): string {
+    return this.#src === this.#failed ? '' : this.#src
+  }
+
+  /** As in WebKit: a URL that has failed is not requested again before the attribute is removed. */
+  set src(url: string) {
+    this.#src = url
+  }
+
   removeAttribute(): void {
-    this.src = ''
+    this.#src = ''
+    this.#failed = ''
+  }
+
+  fail(): void {
+    this.#failed = this.#src
+    this.onerror?.()
   }
 }
 
@@ -36,16 +53,12 @@ function requested(): string[] {
 /** The sheets whose requests fail now. */
 function failAll(): string[] {
   const urls = requested()
-  for (const image of TestImage.all) {
-    if (image.src === '') continue
-    image.src = ''
-    image.onerror?.()
-  }
+  for (const image of TestImage.all) if (image.src !== '') image.fail()
   return urls
 }
 
-function settle(url: string, result: 'onload' | 'onerror'): void {
-  TestImage.all.find(({ src }) => src === url)?.[result]?.()
+function finishLoading(url: string): void {
+  TestImage.all.find(({ src }) => src === url)?.onload?.()
 }
 
 test('loads two sheets at a time, each once', () => {
@@ -54,7 +67,7 @@ test('loads two sheets at a time, each once', () => {
   expect(requested()).toEqual(['a', 'b'])
   const onChange = vi.fn<() => void>()
   loader.subscribe(onChange)
-  settle('a', 'onload')
+  finishLoading('a')
   expect(onChange).toHaveBeenCalledOnce()
   expect(['a', 'b', 'c'].map((url) => loader.isLoaded(url))).toEqual([true, false, false])
   expect(requested()).toEqual(['a', 'b', 'c'])
@@ -81,7 +94,7 @@ test('tries a failed sheet three times, five seconds apart', () => {
 test('releases the sheets of an earlier storyboard', () => {
   const loader = new SheetLoader()
   for (const url of ['a', 'b', 'c']) loader.request(url, 'later')
-  settle('a', 'onload')
+  finishLoading('a')
   loader.retain(new Set(['a', 'c']))
   expect(loader.isLoaded('a')).toBe(true)
   expect(requested()).toEqual(['a', 'c'])

@@ -76,6 +76,8 @@ export class SheetLoader {
     sheet.state = 'loading'
     sheet.attempts += 1
     image.fetchPriority = 'low'
+    // WebKit repeats the failure of an unchanged `src` without a request.
+    image.removeAttribute('src')
     image.onload = () => this.#settle(sheet, 'loaded')
     image.onerror = () => {
       this.#settle(sheet, 'failed')
