@@ -74,9 +74,7 @@ if (webKit) {
 async function visit(page: EnginePage, site: string): Promise<void> {
   await page.open(`${site}/`)
   await heading(page, 'Streamers')
-  await page.type('//input[@type="search"]', fixtureStreamer)
-  await page.click(link('Streamers', fixtureStreamer, 'View Sessions'))
-  await heading(page, `Sessions: ${fixtureStreamer}`)
+  await openStreamer(page, fixtureStreamer)
   const sessionId = 'ts-h264-aac-clean-hls-concat'
   const play = link('Sessions', `Session ${sessionId} •`, 'Play')
   await expect.poll(() => page.evaluate(restOn(play))).toBe(true)
@@ -100,6 +98,14 @@ async function visit(page: EnginePage, site: string): Promise<void> {
   await playing(page)
 }
 
+/** Searches on the page of streamers. Cards move until the list shows the match alone. */
+async function openStreamer(page: EnginePage, streamer: string): Promise<void> {
+  await page.type('//input[@type="search"]', streamer)
+  await expect.poll(() => page.evaluate(shownStreamers)).toBe(1)
+  await page.click(link('Streamers', streamer, 'View Sessions'))
+  await heading(page, `Sessions: ${streamer}`)
+}
+
 /**
  * Another audio and subtitles, in a session opened from the one that plays. `isChosen` is an
  * expression: whether the chosen audio is loaded.
@@ -107,8 +113,7 @@ async function visit(page: EnginePage, site: string): Promise<void> {
 async function chooseTracks(page: EnginePage, isChosen = hasOtherAudio): Promise<void> {
   const { streamer, sessionId } = languages
   await page.click('//header//a[normalize-space()="Home"]')
-  await page.type('//input[@type="search"]', streamer)
-  await page.click(link('Streamers', streamer, 'View Sessions'))
+  await openStreamer(page, streamer)
   await page.click(link('Sessions', `Session ${sessionId} •`, 'Play'))
   await heading(page, `${streamer} - ${fixtureDate} - ${sessionId}`)
   await closePreroll(page)
@@ -140,6 +145,9 @@ const hasOtherAudio = `performance.getEntriesByType('resource').some(({ name }) 
 /** Whether the strip of moments shows images of the session. */
 const hasFrames = `[...document.querySelectorAll('[aria-label="Moments"] [role="slider"] img')]
   .some(({ naturalWidth }) => naturalWidth > 0)`
+
+const shownStreamers = `document.querySelectorAll(
+  '[aria-label="Streamers"] li:not(:has([data-ad-block]))').length`
 
 const headingText = `document.querySelector('h1')?.textContent`
 
