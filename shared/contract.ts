@@ -67,6 +67,24 @@ export const sessionResponse = object({
     /** `url` is a WebVTT file with all cues, as a path of the API. */
     subtitles: list(object({ label: string, language: optional(string), url: string })),
   }),
+  /** Codec (RFC 6381) and upright size of the original; absent without video. */
+  video: optional(object({ codec: string, width: count, height: count })),
+  /** In the order of the menu, the original first; none until they are known. */
+  qualities: withDefault(
+    list(
+      object({
+        id: nonEmptyString,
+        label: nonEmptyString,
+        /** Average bits per second, estimated. */
+        bandwidth: count,
+        /** As in RFC 8216 4.3.4.2. */
+        codecs: string,
+        /** Between two pictures of a quality that has only key frames. */
+        keyFrameSeconds: optional(amount),
+      }),
+    ),
+    [],
+  ),
   /** Absent without video. `url` is a WebVTT file of thumbnails, as a path of the API. */
   storyboard: optional(object({ url: string })),
   /** The next older and the next newer session of the streamer. */

@@ -151,8 +151,16 @@ describe.concurrent('a growing recording', () => {
     await begin(path, recording.subarray(0, step + 77))
     const playlists: string[] = []
     const hashes: string[][] = []
+    const qualities: Record<string, { text: string; hashes: string[] }[]> = { saver: [], audio: [] }
+    const readQualities = async (): Promise<void> => {
+      for (const [quality, seen] of Object.entries(qualities)) {
+        const playlist = await fetchPlaylist(`${playlistUrl('live')}?quality=${quality}`)
+        seen.push({ text: playlist.text, hashes: await segmentHashes(playlist) })
+      }
+    }
     for (let at = step + 77; at < recording.length; at += step) {
       const playlist = await listed('live')
+      await readQualities()
       expect(playlist.isEnded).toBe(false)
       expect(playlist.targetDuration).toBe(GROWING_TARGET_SECONDS)
       playlists.push(playlist.text)
@@ -173,6 +181,15 @@ describe.concurrent('a growing recording', () => {
     expect(new Set(playlists).size).toBe(playlists.length)
     for (const { durationSeconds } of last.segments)
       expect(Math.round(durationSeconds)).toBeLessThanOrEqual(GROWING_TARGET_SECONDS)
+    await readQualities()
+    for (const seen of Object.values(qualities)) {
+      expect(seen.at(-1)?.hashes.length).toBe(last.segments.length)
+      seen.slice(1).forEach((now, i) => {
+        const before = seen[i] ?? { text: '', hashes: [] }
+        expect(now.text.startsWith(before.text)).toBe(true)
+        expect(now.hashes.slice(0, before.hashes.length)).toEqual(before.hashes)
+      })
+    }
     const served = await segmentBytes(last)
     for (const pid of [VIDEO_PID, AUDIO_PID])
       expect(packetsOfPid(served, pid)).toEqual(packetsOfPid(recording, pid))

@@ -1,10 +1,16 @@
 // HLS has every packet of a recording once, unchanged, at its time: compared with FFmpeg's reading
 // of the source.
+import { createHash } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sessionResponse } from '../shared/contract.ts'
+import type { SessionResponse } from '../shared/contract.ts'
+import { playlistApiPath, sessionApiPath } from '../shared/paths.ts'
+import type { SessionReference } from '../shared/paths.ts'
+import { parseExactly } from './support/parse-exactly.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import type { ListedPlaylist } from './support/servers/hls-client.ts'
 import { playFile } from './support/verify/play-segments.ts'
@@ -21,6 +27,8 @@ const FIXTURES = fileURLToPath(new URL('./fixtures/media/', import.meta.url))
 const RECORDED_AT = new Date('2026-01-31T20:00:00Z')
 /** Maximum difference between EXTINF and the packets. */
 const EXTINF_TOLERANCE_SECONDS = 0.05
+/** Rounding of times to ticks of MPEG-TS, and to samples of audio. */
+const ROUNDING_SECONDS = 3 / 90_000
 /** Maximum change of the offset between audio and video. */
 const OFFSET_TOLERANCE_SECONDS = 0.01
 
@@ -79,9 +87,18 @@ interface ServedSegment {
   played: PlayedSegment
 }
 
-async function listed(name: string): Promise<ListedPlaylist> {
-  const sessionId = encodeURIComponent(name.replace(/\.\w+$/, ''))
-  return fetchPlaylist(`${server.url}/api/video/alice/2026-01-31/${sessionId}/playlist.m3u8`)
+function referenceOf(name: string): SessionReference {
+  return { streamer: 'alice', date: '2026-01-31', sessionId: name.replace(/\.\w+$/, '') }
+}
+
+async function listed(name: string, quality = 'original'): Promise<ListedPlaylist> {
+  const path = playlistApiPath(referenceOf(name))
+  return fetchPlaylist(`${server.url}${path}?quality=${quality}`)
+}
+
+async function detailsOf(name: string): Promise<SessionResponse> {
+  const response = await fetch(server.url + sessionApiPath(referenceOf(name)))
+  return parseExactly(sessionResponse, await response.json())
 }
 
 interface ServedRecording {
@@ -92,10 +109,11 @@ interface ServedRecording {
 const servedByName = new Map<string, Promise<ServedRecording>>()
 const sourcesByName = new Map<string, Promise<ReferencePacket[]>>()
 
-/** Every segment, read once for all tests. */
-async function servedOf(name: string): Promise<ServedRecording> {
-  const recording = servedByName.get(name) ?? readServed(name)
-  servedByName.set(name, recording)
+/** Every segment, read once for all tests; of a quality, audio packets without ADTS headers. */
+async function servedOf(name: string, quality?: string): Promise<ServedRecording> {
+  const key = `${name} ${quality}`
+  const recording = servedByName.get(key) ?? readServed(name, quality)
+  servedByName.set(key, recording)
   return recording
 }
 
@@ -106,20 +124,30 @@ async function sourceOf(name: string): Promise<ReferencePacket[]> {
   return packets
 }
 
-async function readServed(name: string): Promise<ServedRecording> {
-  const playlist = await listed(name)
+async function readServed(name: string, quality?: string): Promise<ServedRecording> {
+  const playlist = await listed(name, quality)
   const segments: ServedSegment[] = []
   for (const [i, segment] of playlist.segments.entries()) {
-    const path = join(folder, `${name}.${i}.${segment.initUrl === undefined ? 'ts' : 'mp4'}`)
+    const container = segment.initUrl === undefined ? 'ts' : 'mp4'
+    const path = join(folder, `${name}.${quality}.${i}.${container}`)
     await writeFile(path, await fetchSegment(segment))
     segments.push({
       durationSeconds: segment.durationSeconds,
-      packets: await readReferencePackets(path),
+      packets: await readReferencePackets(path, {}, quality === undefined ? undefined : hashFrame),
       played: await playFile(path),
     })
     await rm(path)
   }
   return { playlist, segments }
+}
+
+/** Hash of a frame of video, or of audio as fMP4 has it (ISO/IEC 13818-7 6.2: ADTS). */
+function hashFrame(data: Uint8Array): string {
+  const isAdts = data[0] === 0xff && ((data[1] ?? 0) & 0xf6) === 0xf0
+  const headerBytes = ((data[1] ?? 0) & 1) === 1 ? 7 : 9
+  return createHash('sha1')
+    .update(isAdts ? data.subarray(headerBytes) : data)
+    .digest('hex')
 }
 
 /** The source's first track of a kind that is served, in decode order. */
@@ -201,6 +229,78 @@ describe('HLS of real recordings', () => {
     expect(Math.max(...shifts) - Math.min(...shifts)).toBeLessThan(OFFSET_TOLERANCE_SECONDS)
   })
 })
+
+describe.each(['saver', 'audio'] as const)('the quality %s of real recordings', (quality) => {
+  const isOffered = async (name: string): Promise<boolean> =>
+    (await detailsOf(name)).qualities.some(({ id }) => id === quality)
+
+  it.each(names)('%s: the same segments, with all of the audio', async (name) => {
+    if (!(await isOffered(name))) return
+    const original = await servedOf(name, 'original')
+    const served = await servedOf(name, quality)
+    const listOf = ({ playlist }: ServedRecording) =>
+      playlist.segments.map(({ durationSeconds, isDiscontinuity }) => ({
+        durationSeconds,
+        isDiscontinuity,
+      }))
+    expect(listOf(served)).toEqual(listOf(original))
+    expect(served.playlist.isEnded).toBe(true)
+    for (const [at, { packets }] of served.segments.entries()) {
+      const ofOriginal = kindOf(original.segments[at]?.packets ?? [], 'audio')
+      const audio = kindOf(packets, 'audio')
+      expect(audio.map(({ sha1 }) => sha1)).toEqual(ofOriginal.map(({ sha1 }) => sha1))
+      expect(spread(trackShifts(ofOriginal, audio))).toBeLessThan(ROUNDING_SECONDS)
+    }
+  })
+
+  it.each(names)('%s: only key frames, at their times, which decode alone', async (name) => {
+    if (!(await isOffered(name))) return
+    const original = await servedOf(name, 'original')
+    const { segments } = await servedOf(name, quality)
+    for (const [at, { packets, played }] of segments.entries()) {
+      const all = original.segments[at]?.packets ?? []
+      const shift = shiftOf(kindOf(all, 'audio'), kindOf(packets, 'audio'))
+      const times = kindOf(all, 'video').map(({ ptsSeconds }) => ptsSeconds + shift)
+      const frames = kindOf(packets, 'video')
+      expect(frames.length).toBe(quality === 'audio' ? 0 : frames.length)
+      for (const { isKey, ptsSeconds } of frames) {
+        expect(isKey).toBe(true)
+        expect(Math.min(...times.map((time) => Math.abs(time - ptsSeconds)))).toBeLessThan(
+          ROUNDING_SECONDS,
+        )
+      }
+      expect(played.errors).toBe(0)
+      expect(played.decoded).toBe(played.frames)
+    }
+  })
+
+  it('is offered by recordings of every container', async () => {
+    const offering = await Promise.all(
+      names.map(async (name) => ((await isOffered(name)) ? [extname(name)] : [])),
+    )
+    expect([...new Set(offering.flat())].sort()).toEqual([
+      '.flv',
+      '.mkv',
+      '.mov',
+      '.mp4',
+      '.ts',
+      '.webm',
+    ])
+  })
+})
+
+function kindOf(packets: readonly ReferencePacket[], kind: Kind): ReferencePacket[] {
+  return packets.filter((packet) => packet.kind === kind)
+}
+
+/** MPEG-TS has a clock of its own. */
+function shiftOf(original: ReferencePacket[], served: ReferencePacket[]): number {
+  return trackShifts(original, served)[0] ?? 0
+}
+
+function spread(shifts: readonly number[]): number {
+  return shifts.length === 0 ? 0 : Math.max(...shifts) - Math.min(...shifts)
+}
 
 function startSeconds(packets: ReferencePacket[]): number {
   const frames = packets.filter(({ kind }) => kind === 'video')

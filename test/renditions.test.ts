@@ -4,7 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { playlistApiPath } from '../shared/paths.ts'
+import { sessionResponse } from '../shared/contract.ts'
+import { playlistApiPath, sessionApiPath } from '../shared/paths.ts'
+import { parseExactly } from './support/parse-exactly.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import { rawRequest } from './support/servers/raw-request.ts'
 import { readReferencePackets } from './support/verify/reference-packets.ts'
@@ -141,16 +143,79 @@ describe('a recording with several audio tracks', () => {
 
   it('never encrypts two segments with one key and IV', async () => {
     const { media, variantUrl } = await multivariant('audio')
+    const selected = ['audio=en.2', 'quality=audio', 'quality=audio&audio=en.2']
     const urls = [
       variantUrl,
-      `${playlistUrl('audio')}?audio=en.2`,
+      ...selected.map((query) => `${playlistUrl('audio')}?${query}`),
       ...media.flatMap(({ type, url }) => (type === 'AUDIO' ? (url ?? []) : [])),
     ]
     const segments = (await Promise.all(urls.map(async (url) => fetchPlaylist(url)))).flatMap(
       (p) => p.segments,
     )
-    const ivs = segments.map(({ key }) => key?.iv.toString('hex'))
-    expect(new Set(ivs).size).toBe(segments.length)
+    const ivs = new Map(segments.map(({ key, url }) => [key?.iv.toString('hex'), url]))
+    // The second audio alone is the same whether it is a rendition or a quality.
+    expect(ivs.size).toBe(new Set(segments.map(({ url }) => url)).size)
+  })
+})
+
+describe('a quality of a session', () => {
+  it('is the original by default, and by name', async () => {
+    for (const id of ['audio', 'plain', 'subtitles']) {
+      const { body } = await ask(playlistUrl(id))
+      expect((await ask(`${playlistUrl(id)}?quality=original`)).body).toEqual(body)
+    }
+  })
+
+  it('has the audio that is requested, alone', async () => {
+    const recorded = await recordedAudio()
+    for (const [at, query] of ['', '&audio=en.2'].entries()) {
+      const packets = await packetsOf(`${playlistUrl('audio')}?quality=audio${query}`)
+      expect(audioOf(packets)).toEqual(recorded[at])
+      expect(videoOf(packets)).toEqual([])
+    }
+  })
+
+  it('has subtitles beside a picture, not beside sound alone', async () => {
+    const saver = (await ask(`${playlistUrl('ts')}?quality=saver`)).body.toString()
+    expect(saver).toMatch(/TYPE=SUBTITLES.*\n#EXT-X-STREAM-INF:.*\n\S+\/saver-0\.m3u8\n$/)
+    const bandwidthOf = (text: string) => Number(/BANDWIDTH=(?<bits>\d+)/.exec(text)?.groups?.bits)
+    expect(bandwidthOf(saver)).toBeLessThan(bandwidthOf((await multivariant('ts')).text))
+    const sound = (await ask(`${playlistUrl('ts')}?quality=audio`)).body.toString()
+    expect(sound).toContain('/a0-init-0.mp4')
+    expect(sound).not.toContain('SUBTITLES')
+  })
+
+  it('that is unknown, or that the session lacks, is an error of its own', async () => {
+    // The fixture has a key frame every ten seconds.
+    const queries = { plain: ['?quality=', '?quality=4k', '?quality=audio&quality=audio'] }
+    for (const [id, each] of Object.entries({ ...queries, audio: ['?quality=saver'] }))
+      for (const query of each) {
+        const { status, body } = await ask(playlistUrl(id) + query)
+        expect([query, status]).toEqual([query, 404])
+        expect(JSON.parse(body.toString())).toHaveProperty('error.code', 'no_such_quality')
+      }
+  })
+
+  it('is listed in the details, with what it needs', async () => {
+    const detailsOf = async (sessionId: string) => {
+      const path = sessionApiPath({ streamer: 'alice', date: '2026-01-31', sessionId })
+      return parseExactly(
+        sessionResponse,
+        JSON.parse((await ask(server.url + path)).body.toString()),
+      )
+    }
+    const { video, qualities } = await detailsOf('ts')
+    expect(video).toEqual({ codec: 'avc1.42c00d', width: 320, height: 180 })
+    const codecs = 'avc1.42c00d,mp4a.40.2'
+    const bandwidth = expect.any(Number)
+    expect(qualities).toEqual([
+      { id: 'original', label: 'Original', bandwidth, codecs },
+      { id: 'saver', label: 'Data saver', bandwidth, codecs, keyFrameSeconds: 1 },
+      { id: 'audio', label: 'Sound only', bandwidth, codecs: 'mp4a.40.2' },
+    ])
+    const bits = qualities.map(({ bandwidth }) => bandwidth)
+    expect(bits.toSorted((a, b) => b - a)).toEqual(bits)
+    expect((await detailsOf('audio')).qualities.map(({ id }) => id)).toEqual(['original', 'audio'])
   })
 })
 

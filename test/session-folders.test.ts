@@ -97,6 +97,17 @@ describe('a folder of parts', () => {
     expect(segments.at(-1)?.initUrl).toMatch(/init-0\.mp4$/)
   })
 
+  it('has the same segments as sound only', async () => {
+    const { segments } = await listed('mixed')
+    const sound = await fetchPlaylist(`${playlistUrl('mixed')}?quality=audio`)
+    const listOf = (list: ListedPlaylist['segments']) =>
+      list.map(({ durationSeconds, isDiscontinuity }) => [durationSeconds, isDiscontinuity])
+    expect(listOf(sound.segments)).toEqual(listOf(segments))
+    expect(new Set(sound.segments.map(({ url }) => url.includes('/a0-')))).toEqual(new Set([true]))
+    for (const segment of sound.segments)
+      expect((await fetchSegment(segment)).length).toBeGreaterThan(0)
+  })
+
   it('has the date and time of each part with one in its name', async () => {
     const { text } = await listed('mixed')
     const times = [...text.matchAll(/#EXT-X-PROGRAM-DATE-TIME:(?<time>\S+)/g)].map((match) =>

@@ -125,7 +125,14 @@ const media: Operation[] = [
     errors: [...ofSession, 502],
   }),
   get(['getPlaylist', pathPatterns.playlist], 'HLS playlist (RFC 8216).', {
-    query: [{ name: 'audio', about: 'Language of another audio: `de`, `en.2`.', schema: text }],
+    query: [
+      { name: 'audio', about: 'Language of another audio: `de`, `en.2`.', schema: text },
+      {
+        name: 'quality',
+        about: 'Id of a quality of the session: `saver`, `audio`; other: 404 `no_such_quality`.',
+        schema: text,
+      },
+    ],
     content: { 'application/vnd.apple.mpegurl': undefined },
     headers: [...TEXT, ...TAGS],
     errors: [...ofSession, 502],

@@ -8,6 +8,7 @@ import type { UnplayableReason } from './problem.ts'
  *
  * - `invalid`: a parameter is malformed
  * - `not_found`: no such streamer, session, file or segment
+ * - `no_such_quality`: the session exists, but not in this quality
  * - `gone`: removed from the site, or replaced during the read
  * - `unplayable`: the recording exists but is unplayable; UnplayableError carries the reason
  * - `busy`: too much concurrent work; try again later
@@ -17,6 +18,7 @@ import type { UnplayableReason } from './problem.ts'
 export type ErrorCode =
   | 'invalid'
   | 'not_found'
+  | 'no_such_quality'
   | 'gone'
   | 'unplayable'
   | 'busy'

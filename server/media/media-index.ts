@@ -165,6 +165,16 @@ export interface KeyFrame {
   rotationDegrees: 0 | 90 | 180 | 270
 }
 
+/** A size after rotation. */
+export function uprightSize({
+  width,
+  height,
+  rotationDegrees,
+}: Pick<VideoTrack, 'width' | 'height' | 'rotationDegrees'>): { width: number; height: number } {
+  const isTurned = rotationDegrees === 90 || rotationDegrees === 270
+  return isTurned ? { width: height, height: width } : { width, height }
+}
+
 export function secondsFromTicks(ticks: number, timescale: number): number {
   return ticks / timescale
 }

@@ -103,8 +103,8 @@ export interface MediaReader {
   ): InitTrack[] | undefined
   /**
    * The index that gives fMP4 segments for a recording whose segments are MPEG-TS (where
-   * `initTracks` returns undefined); undefined if that is impossible. A growing recording does not
-   * switch. Does no I/O.
+   * `initTracks` returns undefined); undefined if that is impossible. `growth` describes these
+   * segments. Does no I/O.
    */
   asSamples?(index: MediaIndex): MediaIndex | undefined
   /** The key frame at a split point; undefined if it has none, or an unreadable one. */

@@ -3,6 +3,8 @@
 import { MAX_LANGUAGE_LENGTH } from '../../../shared/find-track.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { AppError } from '../../base/errors.ts'
+import { QUALITIES } from '../../stream/hls/session/session-qualities.ts'
+import type { Quality } from '../../stream/hls/session/session-qualities.ts'
 
 /** Exceeds every name that a file system allows (255 bytes), in either normal form. */
 const MAX_NAME_LENGTH = 1024
@@ -24,6 +26,15 @@ export function parseName(parameters: unknown, key: string): string {
     throw new AppError('invalid', `'${key}' is not a valid name`)
   }
   return value.normalize('NFC')
+}
+
+/** Quality of a playlist in the query. @throws AppError `no_such_quality` */
+export function parseQuality(query: unknown): Quality | undefined {
+  const quality: unknown = typeof query === 'object' && query && Reflect.get(query, 'quality')
+  if (quality === undefined) return undefined
+  const known = QUALITIES.find((each) => each === quality)
+  if (known !== undefined) return known
+  throw new AppError('no_such_quality', 'there is no such quality')
 }
 
 /** `trackKey`. */

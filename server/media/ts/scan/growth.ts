@@ -12,18 +12,23 @@ import type { ScanRun, ScanSection, SectionState } from './scan-state.ts'
 /** A PES packet of audio is a few kilobytes; a larger one is not read in whole. */
 const MAX_AUDIO_PES_BYTES = 1024 * 1024
 
-/**
- * `isOpen`: the streams may still change, so nothing is stable. In fMP4, audio is read past a split
- * point, up to the next one: that must be stable, too.
- */
+/** `isOpen`: the streams may still change, so nothing is stable. */
 export function measureGrowth(
   sections: SectionState,
   { isOpen, form }: { isOpen: boolean; form: TsForm },
 ): Growth {
   const firmSplitPoints = isOpen ? 0 : countStableSplitPoints(sections)
-  const stableSplitPoints = form === 'fmp4' ? Math.max(0, firmSplitPoints - 1) : firmSplitPoints
+  const stableSplitPoints = form === 'fmp4' ? stableSamples(firmSplitPoints) : firmSplitPoints
   const [from = 0, to = from] = sections.points.splitPoints.offsets
   return describeGrowth(stableSplitPoints, { from, to })
+}
+
+/**
+ * Stable split points of samples, from those of packets: audio is read past a split point, up to
+ * the next one, which must be stable, too.
+ */
+export function stableSamples(stableSplitPoints: number): number {
+  return Math.max(0, stableSplitPoints - 1)
 }
 
 /**

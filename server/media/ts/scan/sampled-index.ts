@@ -1,6 +1,7 @@
 // The index of a recording that could be sent as MPEG-TS, for a session whose other parts are fMP4.
 import type { AudioTrack, MediaIndex } from '../../media-index.ts'
 import { describeAudio } from '../packets/audio-config.ts'
+import { stableSamples } from './growth.ts'
 import { withByteLimits } from './segment-costs.ts'
 import type { TsSamples, TsSection, TsSource } from '../ts-source.ts'
 
@@ -14,11 +15,13 @@ export function sampledIndex(index: MediaIndex, source: TsSource): MediaIndex | 
   const sections = listed.flatMap((section) => sampledSection(section) ?? [])
   const audio = describeOnlyAudio(sections)
   if (audio === 'several' || !sections.every(hasItsVideo)) return undefined
-  const { growth: __, ...kept } = index
+  const { growth, ...kept } = index
   const frames = index.tracks.filter(({ kind }) => kind === 'video')
   const sampled: TsSource = { ...places, form: 'fmp4', sections }
   const tracks = [...frames, ...(audio === undefined ? [] : [audio])]
-  return withByteLimits({ ...kept, tracks, source: sampled }, sampled)
+  const stable = growth && stableSamples(growth.stableSplitPoints)
+  const limited = withByteLimits({ ...kept, tracks, source: sampled }, sampled)
+  return growth ? { ...limited, growth: { ...growth, stableSplitPoints: stable ?? 0 } } : limited
 }
 
 type SampledSection = TsSection & { samples: TsSamples }

@@ -7,7 +7,7 @@ import type { SessionOpener } from '../../../stream/hls/session/session-opener.t
 import { findPlayable } from './find-playable.ts'
 import type { Endpoint } from '../responses/answer.ts'
 import { startPhase } from '../responses/server-timing.ts'
-import { parseAudio } from '../session-parameters.ts'
+import { parseAudio, parseQuality } from '../session-parameters.ts'
 import { answerTextFile } from './text-file.ts'
 
 interface Sources {
@@ -26,7 +26,7 @@ export function createPlaylistEndpoint(sources: Sources): Endpoint {
     admission: admission.recordings,
     answer: async (call) => {
       const { request } = call
-      const audio = parseAudio(request.query)
+      const [audio, quality] = [parseAudio(request.query), parseQuality(request.query)]
       const row = findPlayable(catalog, call)
       if (row.state.status === 'found') onRequested(row)
       const endOpen = startPhase(request, 'open')
@@ -34,7 +34,7 @@ export function createPlaylistEndpoint(sources: Sources): Endpoint {
       endOpen()
       try {
         const endPlaylist = startPhase(request, 'playlist')
-        const text = await session.playlist(audio)
+        const text = await session.playlist({ audio, quality })
         endPlaylist()
         return answerTextFile(row, text.selection ?? '', text)
       } finally {

@@ -8,6 +8,7 @@ import type { Catalog, SessionRow } from '../../../library/catalog/catalog.ts'
 import { AppError, isAppError } from '../../../base/errors.ts'
 import type { SessionPart } from '../../../stream/hls/session/open-session.ts'
 import type { SessionOpener } from '../../../stream/hls/session/session-opener.ts'
+import type { SessionQuality } from '../../../stream/hls/session/session-qualities.ts'
 import type { SessionTracks } from '../../../stream/hls/session/session-playlists.ts'
 import { fitChapters } from '../../../library/metadata/chapters.ts'
 import type { Chapter } from '../../../library/metadata/chapters.ts'
@@ -38,6 +39,8 @@ interface OpenedDetails {
   tracks: SessionTracks
   parts: SessionPart[]
   hasStoryboard: boolean
+  video: SessionResponse['video']
+  qualities: SessionQuality[]
 }
 
 /** What search engines get of a session besides its row. */
@@ -77,6 +80,8 @@ export class SessionDetails {
         durationSeconds === undefined ? [...chapters] : fitChapters(chapters, durationSeconds),
       tracks:
         opened === undefined ? { audio: [], subtitles: [] } : formatTracks(row, opened, formatPath),
+      ...(opened?.video && { video: opened.video }),
+      qualities: opened?.qualities ?? [],
       ...(opened?.hasStoryboard === true && {
         storyboard: { url: formatPath(storyboardApiPath(row)) },
       }),
@@ -105,8 +110,9 @@ export class SessionDetails {
       try {
         const { isGrowing, parts, frames } = session
         const canShow = this.#options.hasDecoders && hasStoryboard(frames)
-        const details = { isGrowing, parts, hasStoryboard: canShow }
-        return { ...details, tracks: await session.tracks() }
+        const [video, tracks] = [session.video, await session.tracks()]
+        const qualities = await session.qualities()
+        return { isGrowing, parts, hasStoryboard: canShow, video, tracks, qualities }
       } finally {
         await session.close()
       }

@@ -8,6 +8,7 @@ import { formatProblem } from '../../../base/problem-text.ts'
 const STATUS: Record<ErrorCode, number> = {
   invalid: 400,
   not_found: 404,
+  no_such_quality: 404,
   gone: 410,
   unplayable: 422,
   busy: 503,

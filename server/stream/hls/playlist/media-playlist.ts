@@ -76,7 +76,11 @@ function durationSeconds(plan: SegmentPlan, segment: PlannedSegment): number {
   return secondsFromTicks(segment.endTicks - segment.startTicks, plan.timescale)
 }
 
-function formatIv(number: number, { tailBytes }: PlannedSegment, rendition = MAIN): string {
+function formatIv(
+  number: number,
+  { tailBytes }: PlannedSegment,
+  rendition: Rendition = MAIN,
+): string {
   const iv = segmentIv({ number, tailBytes, rendition: renditionNumber(rendition) })
   return iv.toString('hex')
 }

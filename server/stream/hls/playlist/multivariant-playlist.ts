@@ -1,17 +1,18 @@
 // Formats multivariant playlists (RFC 8216 4.3.4): one variant with its audio and subtitles.
-import type { MediaIndex, VideoTrack } from '../../../media/media-index.ts'
+import { uprightSize } from '../../../media/media-index.ts'
+import type { MediaIndex } from '../../../media/media-index.ts'
 import type { Bandwidth } from './bandwidth.ts'
 import type { Renditions, AudioRendition, SubtitleRendition } from './renditions.ts'
-import { MAIN, playlistFileName } from './segment-names.ts'
-import type { Rendition } from './segment-names.ts'
+import { playlistFileName } from './segment-names.ts'
+import type { PlayedRendition } from './segment-names.ts'
 
 export interface MultivariantOptions {
   /** First segment of every URI path. */
   urlVersion: string
   tracks: MediaIndex['tracks']
   renditions: Renditions
-  /** Number of the audio that is muxed with the video; if not 0, no other is offered. */
-  muxed: number
+  /** What is played. Only beside the video with the default audio, other audio is offered. */
+  variant: PlayedRendition
   bandwidth: Bandwidth
   /** As in the media playlists. */
   isIndependent: boolean
@@ -22,10 +23,9 @@ const SUBTITLE_GROUP = 'text'
 
 /** URIs are relative to the playlist. */
 export function formatMultivariant(options: MultivariantOptions): string {
-  const { urlVersion, renditions, muxed, isIndependent } = options
+  const { urlVersion, renditions, variant, isIndependent } = options
   const { subtitles } = renditions
   const audioTracks = offeredAudio(options)
-  const variant: Rendition = muxed === 0 ? MAIN : { kind: 'muxed', number: muxed }
   return [
     '#EXTM3U',
     '#EXT-X-VERSION:6',
@@ -38,9 +38,10 @@ export function formatMultivariant(options: MultivariantOptions): string {
   ].join('\n')
 }
 
-function offeredAudio({ renditions, muxed }: MultivariantOptions): readonly AudioRendition[] {
+function offeredAudio({ renditions, variant }: MultivariantOptions): readonly AudioRendition[] {
   const { audioTracks } = renditions
-  return muxed === 0 ? audioTracks : audioTracks.slice(muxed, muxed + 1)
+  if (variant.kind === 'main') return audioTracks
+  return audioTracks.filter(({ number }) => number === variant.number)
 }
 
 /** The default audio is muxed with the video, so it has no URI (RFC 8216 4.3.4.2.1). */
@@ -84,21 +85,16 @@ function variantAttributes(options: MultivariantOptions): string[] {
   const { subtitles } = renditions
   const audioTracks = offeredAudio(options)
   const video = tracks.find((track) => track.kind === 'video')
+  const size = video && uprightSize(video)
   const codecs = [...new Set([video, ...audioTracks].flatMap((track) => track?.codec ?? []))]
   return [
     `BANDWIDTH=${Math.ceil(bandwidth.peak)}`,
     `AVERAGE-BANDWIDTH=${Math.ceil(bandwidth.average)}`,
     ...(codecs.length > 0 ? [`CODECS="${codecs.map(quotable).join(',')}"`] : []),
-    ...(video ? [`RESOLUTION=${resolution(video)}`] : []),
+    ...(size ? [`RESOLUTION=${size.width}x${size.height}`] : []),
     ...(audioTracks.length > 1 ? [`AUDIO="${AUDIO_GROUP}"`] : []),
     ...(subtitles.length > 0 ? [`SUBTITLES="${SUBTITLE_GROUP}"`] : []),
   ]
-}
-
-/** Size after rotation. */
-function resolution({ width, height, rotationDegrees }: VideoTrack): string {
-  const isRotated = rotationDegrees === 90 || rotationDegrees === 270
-  return isRotated ? `${height}x${width}` : `${width}x${height}`
 }
 
 /** RFC 8216 4.2: no line feed, carriage return or double quote in a quoted string. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AudioTrack, SubtitleTrack, VideoTrack } from '../../../media/media-index.ts'
 import { formatMultivariant } from './multivariant-playlist.ts'
 import { countRenditions, listRenditions } from './renditions.ts'
+import { MAIN } from './segment-names.ts'
 import type { SubtitleSidecar, TrackLists } from './renditions.ts'
 
 const cue = { startSeconds: 1, endSeconds: 2, text: 'Hello' }
@@ -92,7 +93,7 @@ describe('formatMultivariant', () => {
       urlVersion: 'v',
       tracks: index.tracks,
       renditions: renditionsOf(index),
-      muxed: 0,
+      variant: MAIN,
       bandwidth: { peak: 1000.5, average: 900 },
       isIndependent: true,
     })
@@ -121,7 +122,7 @@ describe('formatMultivariant', () => {
       urlVersion: 'v',
       tracks: index.tracks,
       renditions: renditionsOf(index),
-      muxed: 1,
+      variant: { kind: 'muxed', number: 1 },
       bandwidth: { peak: 1000, average: 900 },
       isIndependent: true,
     })
@@ -129,6 +130,28 @@ describe('formatMultivariant', () => {
       '#EXT-X-STREAM-INF:BANDWIDTH=1000,AVERAGE-BANDWIDTH=900,' +
         'CODECS="avc1.64001f,opus",RESOLUTION=720x1280',
       'v/main-1.m3u8',
+      '',
+    ])
+  })
+
+  it('offers no other audio beside key frames', () => {
+    const index = {
+      tracks: [video, audio({ language: 'en' }), audio({ language: 'de', codec: 'opus' })],
+      subtitles: [text({ language: 'fr' })],
+    }
+    const playlist = formatMultivariant({
+      urlVersion: 'v',
+      tracks: index.tracks,
+      renditions: renditionsOf(index),
+      variant: { kind: 'saver', number: 0 },
+      bandwidth: { peak: 100, average: 90 },
+      isIndependent: true,
+    })
+    expect(playlist.split('\n').slice(3)).toEqual([
+      expect.stringMatching(/^#EXT-X-MEDIA:TYPE=SUBTITLES/),
+      '#EXT-X-STREAM-INF:BANDWIDTH=100,AVERAGE-BANDWIDTH=90,' +
+        'CODECS="avc1.64001f,mp4a.40.2",RESOLUTION=720x1280,SUBTITLES="text"',
+      'v/saver-0.m3u8',
       '',
     ])
   })

@@ -13,6 +13,8 @@ import {
 import type { Rendition, SegmentNumber } from './segment-names.ts'
 
 const AUDIO: Rendition = { kind: 'audio', number: 2 }
+const SOUND: Rendition = { kind: 'audio', number: 0 }
+const SAVER: Rendition = { kind: 'saver', number: 0 }
 const MUXED: Rendition = { kind: 'muxed', number: 2 }
 const SUBTITLES: Rendition = { kind: 'subtitles', id: '0' }
 const SIDECAR: Rendition = { kind: 'subtitles', id: '1-0123abcd' }
@@ -23,6 +25,8 @@ describe('parseFileName', () => {
       [MAIN, 'ts'],
       [MAIN, 'fmp4'],
       [AUDIO, 'fmp4'],
+      [SOUND, 'fmp4'],
+      [SAVER, 'fmp4'],
       [MUXED, 'fmp4'],
       [SUBTITLES, 'vtt'],
       [SIDECAR, 'vtt'],
@@ -37,6 +41,8 @@ describe('parseFileName', () => {
       [MAIN, 'ts'],
       [MAIN, 'fmp4'],
       [AUDIO, 'fmp4'],
+      [SOUND, 'fmp4'],
+      [SAVER, 'fmp4'],
       [MUXED, 'fmp4'],
     ] as const)
       expect(parseFileName(initFileName(7, form, rendition))).toEqual({
@@ -45,7 +51,7 @@ describe('parseFileName', () => {
         segmentNumber: 7,
         form,
       })
-    for (const rendition of [MAIN, AUDIO, MUXED, SUBTITLES, SIDECAR])
+    for (const rendition of [MAIN, AUDIO, SOUND, SAVER, MUXED, SUBTITLES, SIDECAR])
       expect(parseFileName(playlistFileName(rendition))).toEqual({
         kind: 'playlist',
         rendition,
@@ -79,15 +85,15 @@ describe('parseFileName', () => {
     '9999999999.ts',
     'key.txt',
     '1.ts\n',
-    'a0-1.m4s',
+    'm0-1.m4s',
+    's01-1.m4s',
     'a01-1.m4s',
     'a1-1.vtt',
     't0-1.ts',
     't-1.vtt',
     't0-0123ABCD-1.vtt',
-    'audio-0.m3u8',
     'main-0.m3u8',
-    'm0-1.m4s',
+    'saver.m3u8',
     'm1-1.vtt',
     'text-.m3u8',
     'playlist.m3u8',
@@ -102,6 +108,7 @@ describe('for any segment', () => {
   const rendition = fc.oneof(
     fc.constant(MAIN),
     fc.record({ kind: fc.constantFrom('audio', 'muxed'), number: track }),
+    fc.record({ kind: fc.constantFrom('audio', 'saver'), number: fc.nat(999) }),
   )
   const tailBytes = fc.oneof(fc.nat(12), fc.nat(999_999_999_999_999)).map((bytes) => bytes + 1)
   const address = fc.record(
@@ -134,11 +141,14 @@ describe('for any segment', () => {
 
   it('its rendition has a number of its own, which is the same in every release', () => {
     const tracks = Array.from({ length: 999 }, (_, i) => i + 1)
-    const numbers = (['audio', 'muxed'] as const).flatMap((kind) =>
+    const numbers = (['audio', 'muxed', 'saver'] as const).flatMap((kind) =>
       tracks.map((each) => renditionNumber({ kind, number: each })),
     )
-    expect(new Set([...numbers, renditionNumber(MAIN)]).size).toBe(1999)
-    expect([MAIN, AUDIO, MUXED].map(renditionNumber)).toEqual([0, 2, 0x1_0002])
+    const first = [MAIN, SOUND, SAVER]
+    expect(new Set([...numbers, ...first.map(renditionNumber)]).size).toBe(3000)
+    expect([...first, AUDIO, MUXED].map(renditionNumber)).toEqual([
+      0, 0x3_0000, 0x2_0000, 2, 0x1_0002,
+    ])
   })
 
   it('a file with all cues is parsed as it was formatted', () => {

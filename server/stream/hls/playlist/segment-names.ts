@@ -5,23 +5,32 @@ export type SegmentForm = 'ts' | 'fmp4'
 export type ListedForm = SegmentForm | 'vtt'
 
 /**
- * Content of a media playlist: video with the default audio, only another audio (from 1), video
- * with another audio, or subtitles.
+ * Content of a media playlist: video with the default audio, only an audio (0 is the default one),
+ * video with another audio, key frames with an audio, or subtitles.
  */
-export type Rendition =
+export type Rendition = PlayedRendition | { kind: 'subtitles'; id: string }
+/** With video or audio. */
+export type PlayedRendition =
   | { kind: 'main' }
-  | { kind: 'audio' | 'muxed'; number: number }
-  | { kind: 'subtitles'; id: string }
+  | { kind: 'audio' | 'muxed' | 'saver'; number: number }
 
-export const MAIN: Rendition = { kind: 'main' }
+export const MAIN: PlayedRendition = { kind: 'main' }
 
-/** Exceeds the number of every audio track. */
-const FIRST_MUXED = 0x1_0000
+/** Distances exceed the number of every audio track. */
+const FIRST_NUMBERS = { audio: 0, muxed: 0x1_0000, saver: 0x2_0000 } as const
+/** The number of the default audio alone: 0 is the video with it. */
+const DEFAULT_AUDIO_NUMBER = 0x3_0000
 
 /** Identifies a rendition with video or audio among those of a recording; fits into 32 bits. */
 export function renditionNumber(rendition: Rendition): number {
-  if (rendition.kind === 'audio') return rendition.number
-  return rendition.kind === 'muxed' ? FIRST_MUXED + rendition.number : 0
+  if (rendition.kind === 'main' || rendition.kind === 'subtitles') return 0
+  if (rendition.kind === 'audio' && rendition.number === 0) return DEFAULT_AUDIO_NUMBER
+  return FIRST_NUMBERS[rendition.kind] + rendition.number
+}
+
+/** Whether its segments are fMP4, also those of a recording that is sent as MPEG-TS. */
+export function isOfSamples({ kind }: Rendition): boolean {
+  return kind === 'audio' || kind === 'saver'
 }
 
 const EXTENSIONS = { ts: 'ts', fmp4: 'm4s', vtt: 'vtt' } as const
@@ -60,6 +69,8 @@ export function playlistFileName(rendition: Rendition): string {
       return `audio-${rendition.number}.m3u8`
     case 'muxed':
       return `main-${rendition.number}.m3u8`
+    case 'saver':
+      return `saver-${rendition.number}.m3u8`
     case 'subtitles':
       return `text-${rendition.id}.m3u8`
   }
@@ -78,6 +89,8 @@ function prefixOf(rendition: Rendition): string {
       return `a${rendition.number}-`
     case 'muxed':
       return `m${rendition.number}-`
+    case 'saver':
+      return `s${rendition.number}-`
     case 'subtitles':
       return `t${rendition.id}-`
   }
@@ -93,13 +106,14 @@ export type FileName =
 
 const NUMBER = String.raw`(?:0|[1-9]\d{0,6})`
 const TAIL = String.raw`(?:-(?<tail>[1-9]\d{0,14}))?`
-const AUDIO = String.raw`[1-9]\d{0,2}`
-const PREFIX = `(?:a(?<audio>${AUDIO})-|m(?<muxed>${AUDIO})-)?`
+const AUDIO = String.raw`(?:0|[1-9]\d{0,2})`
+const OTHER_AUDIO = String.raw`[1-9]\d{0,2}`
+const PREFIX = `(?:a(?<audio>${AUDIO})-|m(?<muxed>${OTHER_AUDIO})-|s(?<saver>${AUDIO})-)?`
 /** Number of a subtitle track, and a hash of its content if that may change. */
 const SUBTITLES_ID = String.raw`(?:0|[1-9]\d{0,2})(?:-[0-9a-f]{8})?`
 const PLAYLIST_NAME = new RegExp(
-  `^(?:main(?:-(?<muxed>${AUDIO}))?|audio-(?<audio>${AUDIO})|text-(?<subtitles>${SUBTITLES_ID}))` +
-    String.raw`\.m3u8$`,
+  `^(?:main(?:-(?<muxed>${OTHER_AUDIO}))?|audio-(?<audio>${AUDIO})|saver-(?<saver>${AUDIO})` +
+    String.raw`|text-(?<subtitles>${SUBTITLES_ID}))\.m3u8$`,
 )
 const SUBTITLE_FILE_NAME = new RegExp(`^text-(?<subtitles>${SUBTITLES_ID})\\.vtt$`)
 const INIT_NAME = new RegExp(`^${PREFIX}init-(?<number>${NUMBER})\\.(?<extension>ts|mp4)$`)
@@ -135,8 +149,9 @@ export function parseFileName(name: string): FileName | undefined {
 }
 
 function renditionOf(groups: Record<string, string | undefined> | undefined): Rendition {
-  const { audio, muxed, subtitles } = groups ?? {}
+  const { audio, muxed, saver, subtitles } = groups ?? {}
   if (audio !== undefined) return { kind: 'audio', number: Number(audio) }
   if (muxed !== undefined) return { kind: 'muxed', number: Number(muxed) }
+  if (saver !== undefined) return { kind: 'saver', number: Number(saver) }
   return subtitles === undefined ? MAIN : { kind: 'subtitles', id: subtitles }
 }

@@ -14,6 +14,7 @@ import { sliceRuns } from '../fmp4/slice-run.ts'
 import type { PlannedSegment } from '../playlist/segment-plan.ts'
 import { fillTracks } from './fill-tracks.ts'
 import type { FilledTracks } from './fill-tracks.ts'
+import { keyFramesOf } from './key-frame-runs.ts'
 import type { PlannedRecording } from './planned-recording.ts'
 import { readServedSegment, servedAudio, servedInitTracks } from './served-tracks.ts'
 import type { ServedSegment } from './served-tracks.ts'
@@ -22,6 +23,8 @@ import type { TranscodedAudio } from './transcoded-audio.ts'
 export interface SegmentRequest extends ServedSegment {
   number: number
   range: PlannedSegment
+  /** The frames of video that are sent. */
+  frames: 'all' | 'key'
 }
 
 /** The segment before encryption. */
@@ -32,11 +35,13 @@ export async function createSegment(
 ): Promise<SegmentBody> {
   const content = await readServedSegment(recording, segment, transcodedAudio)
   if (content.kind === 'ts') return segmentBody(content.parts)
-  const { number, range } = segment
+  const { number, range, frames } = segment
   const { timescale } = recording.plan
-  const runs = await fillTracks(content.runs, filledTracks(recording, segment), {
+  const endSeconds = secondsFromTicks(range.endTicks, timescale)
+  const sent = frames === 'all' ? content.runs : keyFramesOf(content.runs, endSeconds)
+  const runs = await fillTracks(sent, filledTracks(recording, segment), {
     startSeconds: secondsFromTicks(range.startTicks, timescale),
-    endSeconds: secondsFromTicks(range.endTicks, timescale),
+    endSeconds,
     start: number === 0 || range.followsDiscontinuity ? 'new' : 'joined',
     isLast: range.to === recording.index.splitPoints.flags.length,
   })

@@ -38,6 +38,8 @@ export interface RecordingGrowth {
   tail: MarkedBytes
   /** Renditions when it was first listed: a playlist never changes its kind. */
   counts: RenditionCounts
+  /** Of a recording that is sent as MPEG-TS: what may be listed of its samples. */
+  samplesPlan?: SegmentPlan | undefined
 }
 
 /**

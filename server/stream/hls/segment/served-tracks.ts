@@ -31,8 +31,8 @@ export function servedInitTracks(
 export interface ServedSegment {
   file: OpenFile
   range: SplitPointRange
-  /** Identifies the recording, the settings and the segment. */
-  key: string
+  /** Identifies the recording, the settings, the segment and its audio track. */
+  audioKey: string
   tracks?: readonly number[]
   /** Aborted when the request is abandoned. */
   signal?: AbortSignal | undefined
@@ -46,7 +46,7 @@ type ServedContent = SegmentContent & {
 /** As `MediaReader.readSegment`, with the transcoded tracks after the others. */
 export async function readServedSegment(
   { index, reader }: IndexedRecording,
-  { file, range, key, tracks, signal }: ServedSegment,
+  { file, range, audioKey, tracks, signal }: ServedSegment,
   audioTracks: TranscodedAudio,
 ): Promise<ServedContent> {
   const { asRecorded, transcoded } = divideTracks(index, tracks)
@@ -63,7 +63,7 @@ export async function readServedSegment(
   const source = { file, index, reader }
   let isLasting = true
   for (const { number, track } of transcoded) {
-    const request = { source, track, key, number, range: { from, to }, signal }
+    const request = { source, track, key: audioKey, number, range: { from, to }, signal }
     const run = await audioTracks.transcode(request)
     if (run === undefined) continue
     isLasting &&= run.provisional === undefined

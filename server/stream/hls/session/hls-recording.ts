@@ -6,19 +6,21 @@ import type { SegmentBody } from '../../delivery/segment-body.ts'
 import { AppError } from '../../../base/errors.ts'
 import { hasBytes } from '../../../media/index/growth-mark.ts'
 import { INDEX_FORMAT } from '../../../media/index/index-files.ts'
-import { secondsFromTicks } from '../../../media/media-index.ts'
+import { durationSeconds, secondsFromTicks } from '../../../media/media-index.ts'
 import type { MediaIndex } from '../../../media/media-index.ts'
-import type { MediaReader, SegmentContent } from '../../../media/media-reader.ts'
+import type { MediaReader } from '../../../media/media-reader.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { formatInitSegment } from '../fmp4/init-segment.ts'
+import { sumOf } from '../fmp4/slice-run.ts'
 import { addBits, measureBandwidth } from '../playlist/bandwidth.ts'
 import type { Bandwidth } from '../playlist/bandwidth.ts'
 import { countRenditions, listRenditions } from '../playlist/renditions.ts'
 import type { Renditions, SubtitleSidecar } from '../playlist/renditions.ts'
-import { MAIN, segmentFileName } from '../playlist/segment-names.ts'
+import { isOfSamples, MAIN, playlistFileName, segmentFileName } from '../playlist/segment-names.ts'
 import type { Rendition, SegmentForm, SegmentNumber } from '../playlist/segment-names.ts'
 import type { PlannedSegment, SegmentPlan } from '../playlist/segment-plan.ts'
 import { createSegment } from '../segment/create-segment.ts'
+import { keyFramesOf } from '../segment/key-frame-runs.ts'
 import type { PlannedRecording } from '../segment/planned-recording.ts'
 import { ownBytes } from '../segment/segment-bodies.ts'
 import type { SegmentBodies } from '../segment/segment-bodies.ts'
@@ -61,7 +63,9 @@ export class HlsRecording {
   /** Encrypts the segments; undefined if they are sent in the clear. */
   readonly key: Buffer | undefined
   readonly #caches: SegmentCaches
-  #bandwidth: Promise<Bandwidth> | undefined
+  /** By the name of the rendition's playlist. */
+  readonly #bandwidths = new Map<string, Promise<Bandwidth>>()
+  #samples: PlannedRecording | 'none' | undefined
 
   constructor(planned: PlannedRecording, settings: HlsSettings, caches: SegmentCaches) {
     const { session, identity, index, reader } = planned
@@ -113,9 +117,25 @@ export class HlsRecording {
     }
   }
 
+  /** The container of a rendition's segments. */
+  formOf(rendition: Rendition): SegmentForm {
+    return isOfSamples(rendition) ? 'fmp4' : this.form
+  }
+
+  /** The segments of a rendition that may be listed; none if the recording lacks the rendition. */
+  planOf(rendition: Rendition): SegmentPlan {
+    const { plan } = this
+    return this.#sourceOf(rendition)?.plan ?? { ...plan, segments: [] }
+  }
+
+  /** Whether its tracks can be sent as the rendition. */
+  has(rendition: Rendition): boolean {
+    return this.#sourceOf(rendition) !== undefined && this.#tracksOf(rendition) !== 'none'
+  }
+
   /** The segment in the plan; undefined if another one has replaced it. */
-  plannedSegment({ number, tailBytes }: SegmentNumber): PlannedSegment | undefined {
-    const segment = this.plan.segments[number]
+  plannedSegment({ number, tailBytes, rendition }: SegmentAddress): PlannedSegment | undefined {
+    const segment = this.planOf(rendition).segments[number]
     return segment?.tailBytes === tailBytes ? segment : undefined
   }
 
@@ -131,32 +151,63 @@ export class HlsRecording {
     return listRenditions(index, this.form, { counts, sidecars })
   }
 
-  /** Bits per second of the segments; measured once. */
-  async bandwidth(file: OpenFile): Promise<Bandwidth> {
-    this.#bandwidth ??= this.#measure(file).catch((error: unknown) => {
-      this.#bandwidth = undefined
-      throw error
-    })
-    return this.#bandwidth
+  /** Bits per second of a rendition's segments; measured once. */
+  async bandwidth(file: OpenFile, rendition = MAIN): Promise<Bandwidth> {
+    const name = playlistFileName(rendition)
+    const measured = this.#bandwidths.get(name) ?? this.#measure(rendition, file)
+    this.#bandwidths.set(name, measured)
+    measured.catch(() => this.#bandwidths.delete(name))
+    return measured
+  }
+
+  async #measure(rendition: Rendition, file: OpenFile): Promise<Bandwidth> {
+    const recorded = await measureBandwidth(this.planOf(rendition), async (number) =>
+      this.#recordedBytes(rendition, number, file),
+    )
+    return addBits(recorded, this.#transcodedBits(rendition))
+  }
+
+  /**
+   * Average bits per second of a rendition. That of the recording follows from its size, others
+   * from one of the first two segments, which a visitor has loaded at about this time.
+   */
+  async averageBits(rendition: Rendition, file: OpenFile): Promise<number> {
+    const { stat, index } = this.planned
+    if (rendition.kind === 'main') return (stat.sizeBytes * 8) / durationSeconds(index)
+    const { segments, timescale } = this.planOf(rendition)
+    const ticks = segments.slice(0, 2).map(({ startTicks, endTicks }) => endTicks - startTicks)
+    const longest = Math.max(...ticks, 1)
+    const number = ticks.indexOf(longest)
+    const bits = (await this.#recordedBytes(rendition, number, file)) * 8
+    return bits / secondsFromTicks(longest, timescale) + this.#transcodedBits(rendition)
   }
 
   /** Does not transcode: the bit rate of the encoder is known. */
-  async #measure(file: OpenFile): Promise<Bandwidth> {
-    const { reader, index } = this.planned
-    const { asRecorded, transcoded } = divideTracks(index)
+  #transcodedBits(rendition: Rendition): number {
+    const tracks = this.#tracksOf(rendition)
+    const { transcoded } = divideTracks(this.planned.index, tracks === 'none' ? [] : tracks)
+    return transcoded.length * TRANSCODED_BITS
+  }
+
+  /** Bytes of a segment without transcoded audio. */
+  async #recordedBytes(rendition: Rendition, number: number, file: OpenFile): Promise<number> {
+    const plan = this.planOf(rendition)
+    const { from = 0, to = 0, endTicks = 0, tailBytes, isGap } = plan.segments[number] ?? {}
+    const source = this.#sourceOf(rendition)
+    const tracks = this.#tracksOf(rendition)
+    if (source === undefined || tracks === 'none' || from === to || isGap === true) return 0
+    const { asRecorded, transcoded } = divideTracks(source.index, tracks)
     if (transcoded.length === 0) {
-      return measureBandwidth(this.plan, async (number) => {
-        const body = await this.mainSegment(number, file)
-        return body?.sizeBytes ?? 0
-      })
+      const body = await this.segment({ number, tailBytes, rendition }, file)
+      return body?.sizeBytes ?? 0
     }
-    const recorded = await measureBandwidth(this.plan, async (number) => {
-      const { from = 0, to = 0 } = this.plan.segments[number] ?? {}
-      if (asRecorded.length === 0 || from === to) return 0
-      const range = { from, to, tracks: asRecorded }
-      return contentBytes(await reader.readSegment(file, index, range))
-    })
-    return addBits(recorded, transcoded.length * TRANSCODED_BITS)
+    if (asRecorded.length === 0) return 0
+    const range = { from, to, tracks: asRecorded }
+    const content = await source.reader.readSegment(file, source.index, range)
+    if (content.kind === 'ts') return segmentBody(content.parts).sizeBytes
+    const endSeconds = secondsFromTicks(endTicks, plan.timescale)
+    const runs = rendition.kind === 'saver' ? keyFramesOf(content.runs, endSeconds) : content.runs
+    return runs.reduce((bytes, { sizes }) => bytes + sumOf(sizes), 0)
   }
 
   /** The init segment that a playlist lists before a segment; undefined if it lists none there. */
@@ -164,12 +215,13 @@ export class HlsRecording {
     { segmentNumber, form, rendition }: InitAddress,
     file: OpenFile,
   ): Promise<Uint8Array | undefined> {
-    const segment = this.plan.segments[segmentNumber]
-    if (form !== this.form || segment === undefined) return undefined
+    const segment = this.planOf(rendition).segments[segmentNumber]
+    if (form !== this.formOf(rendition) || segment === undefined) return undefined
     if (segmentNumber > 0 && !segment.followsDiscontinuity) return undefined
+    const source = this.#sourceOf(rendition)
     const tracks = this.#tracksOf(rendition)
-    if (tracks === 'none') return undefined
-    const initTracks = servedInitTracks(this.planned, segment.from, tracks)
+    if (source === undefined || tracks === 'none') return undefined
+    const initTracks = servedInitTracks(source, segment.from, tracks)
     if (initTracks !== undefined) return formatInitSegment(initTracks)
     // RFC 8216 3.2: PAT and PMT. They are also at the start of every segment.
     const body = await this.mainSegment(segmentNumber, file)
@@ -177,41 +229,60 @@ export class HlsRecording {
   }
 
   /** The segment before encryption; undefined if there is no such segment. */
-  async segment(
-    { number, tailBytes, rendition, signal }: SegmentAddress,
-    file: OpenFile,
-  ): Promise<SegmentBody | undefined> {
-    const range = this.plannedSegment({ number, tailBytes })
+  async segment(address: SegmentAddress, file: OpenFile): Promise<SegmentBody | undefined> {
+    const { number, rendition, signal } = address
+    const range = this.plannedSegment(address)
     if (range === undefined || range.isGap === true) return undefined
-    const name = segmentFileName({ number, tailBytes }, this.form, rendition)
-    const key = `${this.urlVersion}/${name}`
+    const key = this.#keyOf(address, rendition)
     const { bodies, transcodedAudio } = this.#caches
     const cached = bodies.get(key)
     if (cached !== undefined) return cached
+    const source = this.#sourceOf(rendition)
     const tracks = this.#tracksOf(rendition)
-    if (tracks === 'none') return undefined
-    const request = { file, number, range, key, signal, ...(tracks && { tracks }) }
-    const body = await createSegment(this.planned, request, transcodedAudio)
+    if (source === undefined || tracks === 'none') return undefined
+    const audioKey = this.#keyOf(address, audioSource(rendition))
+    const frames = rendition.kind === 'saver' ? ('key' as const) : ('all' as const)
+    const request = { file, number, range, frames, audioKey, signal, ...(tracks && { tracks }) }
+    const body = await createSegment(source, request, transcodedAudio)
     if (body.isLasting !== false) bodies.set(key, body)
     return body
+  }
+
+  #keyOf(address: SegmentAddress, rendition: Rendition): string {
+    return `${this.urlVersion}/${segmentFileName(address, this.formOf(rendition), rendition)}`
+  }
+
+  /** What a rendition is cut from; undefined if the recording cannot be sent in its form. */
+  #sourceOf(rendition: Rendition): PlannedRecording | undefined {
+    if (this.form === this.formOf(rendition)) return this.planned
+    this.#samples ??= asSamples(this.planned) ?? 'none'
+    return this.#samples === 'none' ? undefined : this.#samples
   }
 
   /** Undefined for the default tracks. */
   #tracksOf(rendition: Rendition): readonly number[] | 'none' | undefined {
     if (rendition.kind === 'main') return undefined
     if (rendition.kind === 'subtitles') return 'none'
-    const audio = this.renditions([]).audioTracks[rendition.number]
-    if (audio === undefined) return 'none'
-    if (rendition.kind === 'audio') return [audio.track]
+    const { audioTracks } = this.renditions([])
+    const audio = audioTracks[rendition.number]
     const video = this.planned.index.tracks.findIndex(({ kind }) => kind === 'video')
-    return video === -1 ? [audio.track] : [video, audio.track]
+    if (rendition.kind === 'saver') {
+      const isSilent = audioTracks.length === 0 && rendition.number === 0
+      if (video === -1 || (audio === undefined && !isSilent)) return 'none'
+    }
+    if (audio === undefined) return rendition.kind === 'saver' ? [video] : 'none'
+    return rendition.kind === 'audio' || video === -1 ? [audio.track] : [video, audio.track]
   }
 }
 
-function contentBytes(content: SegmentContent): number {
-  if (content.kind === 'ts') return segmentBody(content.parts).sizeBytes
-  return content.runs.reduce(
-    (sum, { sizes }) => sizes.reduce((bytes, size) => bytes + size, sum),
-    0,
-  )
+/** The recording with segments of fMP4; undefined if that is impossible. */
+function asSamples(planned: PlannedRecording): PlannedRecording | undefined {
+  const index = planned.reader.asSamples?.(planned.index)
+  return index && { ...planned, index, plan: planned.growth?.samplesPlan ?? planned.plan }
+}
+
+/** The rendition whose transcoded audio another one has, too: it is transcoded and stored once. */
+function audioSource(rendition: Rendition): Rendition {
+  if (!isOfSamples(rendition) || !('number' in rendition)) return rendition
+  return rendition.number === 0 ? MAIN : { kind: 'audio', number: rendition.number }
 }

@@ -163,15 +163,20 @@ export class HlsRecordings {
       if (isGrowing && index.growth !== undefined) throw new NotYetListable()
       return undefined
     }
-    const { readers, growing } = this.#options
     const { segmentSeconds, startSegmentSeconds } = this.#settingsOf(request)
-    const plan = planGrowingSegments(index.splitPoints, {
+    const rules = {
       segmentSeconds,
       startSegmentSeconds,
       longestSeconds: longestGrowingSeconds(segmentSeconds),
       stableSplitPoints: index.growth?.stableSplitPoints ?? 0,
       finishedBytes: isGrowing ? undefined : stat.sizeBytes,
-    })
+    }
+    const plan = planGrowingSegments(index.splitPoints, rules)
+    const { readers, growing } = this.#options
+    const samples = readers.forIndex(index).asSamples?.(index)
+    const { stableSplitPoints = 0 } = samples?.growth ?? {}
+    const samplesPlan =
+      samples && planGrowingSegments(index.splitPoints, { ...rules, stableSplitPoints })
     if (plan.segments.length === 0) throw new NotYetListable()
     const identified = await growing.identify(request, {
       mark,
@@ -184,7 +189,8 @@ export class HlsRecordings {
     })
     if (identified === undefined) return undefined
     const { identity, counts, mayGrow, isLasting } = identified
-    return { identity, isLasting, plan, growth: { tail: mark.tail, counts, isGrowing: mayGrow } }
+    const growth = { tail: mark.tail, counts, isGrowing: mayGrow, samplesPlan }
+    return { identity, isLasting, plan, growth }
   }
 
   /** Whether a regular segment would be longer than the target duration of an EVENT playlist. */

@@ -1,6 +1,6 @@
 // The key frames of a session's recordings, for images.
 import { AppError } from '../../../base/errors.ts'
-import { SPLIT_KEY_FRAME } from '../../../media/media-index.ts'
+import { SPLIT_KEY_FRAME, uprightSize } from '../../../media/media-index.ts'
 import type { KeyFrame, SplitPointTable } from '../../../media/media-index.ts'
 import type { Storage } from '../../../storage/recordings/storage.ts'
 import type { HlsRecording } from './hls-recording.ts'
@@ -117,6 +117,5 @@ function videoSize({ planned: { reader, index } }: HlsRecording): ReturnType<Par
   const shown = reader.initTracks(index, 0)?.find(({ kind }) => kind === 'video')
   const isKnown = shown !== undefined && shown.width > 0 && shown.height > 0
   const { width, height } = isKnown ? shown : track
-  const isTurned = track.rotationDegrees === 90 || track.rotationDegrees === 270
-  return isTurned ? { width: height, height: width } : { width, height }
+  return uprightSize({ ...track, width, height })
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { isUrlVersion, segmentIv } from '../../delivery/encryption.ts'
 import type { SegmentBody } from '../../delivery/segment-body.ts'
 import type { Segment } from '../../delivery/segment-sender.ts'
+import { uprightSize } from '../../../media/media-index.ts'
 import type { OpenFile, Storage } from '../../../storage/recordings/storage.ts'
 import { SEGMENT_TYPES } from '../playlist/media-types.ts'
 import { renditionNumber, segmentFileName } from '../playlist/segment-names.ts'
@@ -18,7 +19,15 @@ import {
   subtitleFile,
   subtitleSegment,
 } from './session-playlists.ts'
-import type { ListedRecording, Listing, SessionTracks, TextFile } from './session-playlists.ts'
+import type {
+  ListedRecording,
+  Listing,
+  PlaylistRequest,
+  SessionTracks,
+  TextFile,
+} from './session-playlists.ts'
+import { sessionQualities } from './session-qualities.ts'
+import type { SessionQuality } from './session-qualities.ts'
 import type { SessionSource } from './session-source.ts'
 
 /** A file next to a playlist. */
@@ -81,16 +90,37 @@ export class OpenSession {
     })
   }
 
+  /** Codec and upright size of the first video; undefined without any. */
+  get video(): { codec: string; width: number; height: number } | undefined {
+    for (const { recording } of this.#listing.recordings) {
+      const video = recording.planned.index.tracks.find((track) => track.kind === 'video')
+      if (video !== undefined) return { codec: video.codec, ...uprightSize(video) }
+    }
+    return undefined
+  }
+
   /** Needs no open file. */
   async tracks(): Promise<SessionTracks> {
     return sessionTracks(this.#listing)
   }
 
-  /** @param audio see `sessionPlaylist` */
-  async playlist(audio?: string): Promise<TextFile> {
+  /** @throws AppError `no_such_quality`; see `sessionPlaylist` */
+  async playlist(wanted: Pick<PlaylistRequest, 'audio' | 'quality'> = {}): Promise<TextFile> {
     const [listed] = this.#listing.recordings
     if (this.#file !== undefined && listed !== undefined) await this.#open(listed)
-    return sessionPlaylist(this.#listing, { file: this.#file, audio })
+    return sessionPlaylist(this.#listing, { ...wanted, file: this.#file })
+  }
+
+  /** What visitors can choose from, the original first. Reads a segment. */
+  async qualities(): Promise<SessionQuality[]> {
+    const { recordings } = this.#listing
+    const [listed] = recordings
+    if (listed === undefined) return []
+    const file = await this.#open(listed)
+    return sessionQualities(
+      recordings.map(({ recording }) => recording),
+      file,
+    )
   }
 
   /**
@@ -108,8 +138,9 @@ export class OpenSession {
     if (!(await recording.matches(file))) return undefined
     switch (name.kind) {
       case 'segment':
-        if (name.form === recording.form) return findSegment(recording, { ...name, signal }, file)
-        return name.form === 'vtt' ? this.#findSubtitles(listed, name, file) : undefined
+        if (name.form === 'vtt') return this.#findSubtitles(listed, name, file)
+        if (name.form !== recording.formOf(name.rendition)) return undefined
+        return findSegment(recording, { ...name, signal }, file)
       case 'init': {
         const bytes = await recording.init(name, file)
         return bytes && { kind: 'init', bytes, contentType: SEGMENT_TYPES[name.form] }
@@ -135,7 +166,7 @@ export class OpenSession {
       case 'segment':
         return recording.plannedSegment(name) === undefined
       case 'init':
-        return name.segmentNumber >= recording.plan.segments.length
+        return name.segmentNumber >= recording.planOf(name.rendition).segments.length
       case 'key':
       case 'playlist':
       case 'subtitles':
@@ -176,7 +207,8 @@ async function findSegment(
   address: SegmentAddress,
   file: OpenFile,
 ): Promise<HlsFile | undefined> {
-  const { urlVersion, form, key } = recording
+  const { urlVersion, key } = recording
+  const form = recording.formOf(address.rendition)
   const body = await recording.segment(address, file)
   if (body === undefined) return undefined
   const segment: Segment = {

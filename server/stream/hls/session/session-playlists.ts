@@ -1,15 +1,16 @@
 // The text files of a session: its playlist, those of its renditions, and subtitle segments.
 import { createHash } from 'node:crypto'
 import { findTrack } from '../../../../shared/find-track.ts'
+import { AppError } from '../../../base/errors.ts'
 import { readBodyHead } from '../../delivery/read-body.ts'
 import { secondsFromTicks } from '../../../media/media-index.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { formatPlaylist } from '../playlist/media-playlist.ts'
-import type { PlaylistGrowth, PlaylistPart } from '../playlist/media-playlist.ts'
+import type { PlaylistGrowth } from '../playlist/media-playlist.ts'
 import { PLAYLIST_TYPE, SUBTITLE_TYPE } from '../playlist/media-types.ts'
 import { formatMultivariant } from '../playlist/multivariant-playlist.ts'
 import type { Renditions } from '../playlist/renditions.ts'
-import { subtitleFileName } from '../playlist/segment-names.ts'
+import { MAIN, subtitleFileName } from '../playlist/segment-names.ts'
 import type { Rendition } from '../playlist/segment-names.ts'
 import {
   formatSubtitleFile,
@@ -18,6 +19,8 @@ import {
 } from '../playlist/subtitle-segment.ts'
 import type { TimestampMap } from '../playlist/subtitle-segment.ts'
 import type { HlsRecording, SegmentAddress } from './hls-recording.ts'
+import { hasQuality, renditionOf } from './session-qualities.ts'
+import type { Quality } from './session-qualities.ts'
 import type { SessionSource } from './session-source.ts'
 import type { SubtitleFiles } from './subtitle-files.ts'
 
@@ -86,41 +89,71 @@ const SUBTITLE_FILES_AFTER_MS = 3_600_000
 /** The start of a segment, which has a timestamp. */
 const STAMP_BYTES = 188 * 2000
 
-interface PlaylistRequest {
+export interface PlaylistRequest {
   /** The recording of a session that is a single file. */
   file: OpenFile | undefined
   /** `trackKey` of an audio track; the default is the first, also if no track has this key. */
   audio?: string | undefined
+  /** Default `original`. */
+  quality?: Quality | undefined
 }
 
 /**
- * `playlist.m3u8`: multivariant if there are several audio renditions or any subtitles. Its video
- * is with the audio that is requested.
+ * `playlist.m3u8`: multivariant if there are several audio renditions to choose from, or subtitles
+ * beside a video. Its video is with the audio that is requested.
+ *
+ * @throws AppError `no_such_quality`; `busy` if nothing of it can be listed yet
  */
 export async function sessionPlaylist(
   listing: Listing,
-  { file, audio = '' }: PlaylistRequest,
+  { file, audio = '', quality = 'original' }: PlaylistRequest,
 ): Promise<TextFile> {
   const [listed, second] = listing.recordings
+  checkQuality(listing, quality)
   // Several recordings play with the default audio of each: their renditions may differ.
   if (listed === undefined || second !== undefined || file === undefined) {
-    return mediaPlaylist(listing)
+    return selectedPlaylist(listing, quality)
   }
   const renditions = await findRenditions(listing, listed)
-  if (renditions.audioTracks.length < 2 && renditions.subtitles.length === 0) {
-    return mediaPlaylist(listing)
-  }
+  const { audioTracks, subtitles } = renditions
+  const muxed = Math.max(0, findTrack(audioTracks, audio))
+  const isChoice = quality === 'original' && audioTracks.length > 1
+  const hasText = quality !== 'audio' && subtitles.length > 0
+  if (!isChoice && !hasText) return selectedPlaylist(listing, quality, muxed)
   const { recording } = listed
-  const bandwidth = await recording.bandwidth(file)
+  const variant = renditionOf(quality, muxed)
+  const bandwidth = await recording.bandwidth(file, quality === 'original' ? MAIN : variant)
   const { urlVersion, planned, plan } = recording
   const { tracks } = planned.index
   const { isIndependent } = plan
-  const muxed = Math.max(0, findTrack(renditions.audioTracks, audio))
   const facts = [urlVersion, renditionFacts(renditions), muxed]
-  const text = playlistFile(listing, facts, () =>
-    formatMultivariant({ urlVersion, tracks, renditions, muxed, bandwidth, isIndependent }),
+  const selected = { renditions, variant }
+  const text = playlistFile(listing, quality === 'original' ? facts : [...facts, quality], () =>
+    formatMultivariant({ urlVersion, tracks, ...selected, bandwidth, isIndependent }),
   )
-  return { ...text, selection: String(muxed) }
+  return { ...text, selection: selectionOf(quality, muxed) }
+}
+
+/** The media playlist of a quality with an audio. */
+function selectedPlaylist(listing: Listing, quality: Quality, audio = 0): TextFile {
+  if (quality === 'original') return mediaPlaylist(listing, MAIN)
+  const text = mediaPlaylist(listing, renditionOf(quality, audio))
+  return { ...text, selection: selectionOf(quality, audio) }
+}
+
+function selectionOf(quality: Quality, audio: number): string {
+  return quality === 'original' ? String(audio) : `${quality} ${audio}`
+}
+
+function checkQuality({ recordings: listed }: Listing, quality: Quality): void {
+  if (quality === 'original') return
+  const recordings = listed.map(({ recording }) => recording)
+  if (!hasQuality(recordings, quality)) {
+    throw new AppError('no_such_quality', 'the session has no such quality')
+  }
+  const rendition = renditionOf(quality)
+  if (recordings.some((recording) => recording.planOf(rendition).segments.length > 0)) return
+  throw new AppError('busy', 'the recording has only just begun; try again in a moment')
 }
 
 /** The playlist of one rendition, for a session that is one recording. */
@@ -133,10 +166,10 @@ export async function renditionPlaylist(
   const renditions = await findRenditions(listing, listed)
   if (rendition.kind === 'subtitles') {
     const exists = renditions.subtitles.some(({ id }) => id === rendition.id)
-    return exists ? mediaPlaylist(listing, { rendition, form: 'vtt' }) : undefined
+    return exists ? mediaPlaylist(listing, rendition, 'beside segments') : undefined
   }
-  if (rendition.kind !== 'main' && !renditions.audioTracks[rendition.number]) return undefined
-  return mediaPlaylist(listing, { rendition, form: listed.recording.form })
+  if (!listed.recording.has(rendition)) return undefined
+  return mediaPlaylist(listing, rendition, 'beside segments')
 }
 
 /** One segment of a subtitle rendition. */
@@ -146,7 +179,7 @@ export async function subtitleSegment(
   { rendition, number, tailBytes, file }: SegmentAddress & { file: OpenFile },
 ): Promise<TextFile | undefined> {
   const { recording } = listed
-  const segment = recording.plannedSegment({ number, tailBytes })
+  const segment = recording.plannedSegment({ number, tailBytes, rendition })
   if (rendition.kind !== 'subtitles' || segment === undefined) return undefined
   const { subtitles } = await findRenditions(listing, listed)
   const track = subtitles.find(({ id }) => id === rendition.id)
@@ -204,34 +237,37 @@ function labelOf({ name, language }: TrackLabel): TrackLabel {
   return { name, ...(language !== undefined && { language }) }
 }
 
-/** A media playlist: of all recordings, or of one rendition, which is next to its segments. */
+/** A media playlist: that of the session, or one beside its segments. */
 function mediaPlaylist(
-  listing: Listing,
-  single?: Pick<PlaylistPart, 'rendition' | 'form'>,
+  { recordings, growth, ...listing }: Listing,
+  rendition: Rendition,
+  place: 'session' | 'beside segments' = 'session',
 ): TextFile {
-  const { recordings, growth } = listing
-  const parts = recordings.map(({ recording: { urlVersion, plan, form }, startMs }) => ({
-    plan,
-    urlPrefix: single === undefined ? `${urlVersion}/` : '',
-    form,
+  const isText = rendition.kind === 'subtitles'
+  const parts = recordings.map(({ recording, startMs }) => ({
+    plan: recording.planOf(rendition),
+    urlPrefix: place === 'session' ? `${recording.urlVersion}/` : '',
+    form: isText ? ('vtt' as const) : recording.formOf(rendition),
+    rendition,
     startMs,
-    ...single,
   }))
-  const isClear = single?.form === 'vtt' || recordings.every(({ recording: { key } }) => !key)
+  const isClear = isText || recordings.every(({ recording: { key } }) => !key)
   const encryption = isClear ? 'none' : 'aes-128'
   // For a URL version, the number of segments and the last one's tail identify the list.
-  const facts = recordings.map(({ recording: { urlVersion, plan }, startMs }) => [
-    urlVersion,
-    plan.segments.length,
-    plan.segments.at(-1)?.tailBytes ?? null,
-    startMs ?? null,
-  ])
-  return playlistFile(listing, [single ?? null, growth ?? null, facts], () =>
+  const lists = recordings.map(({ recording: { urlVersion }, startMs }, at) => {
+    const { segments = [] } = parts[at]?.plan ?? {}
+    return [urlVersion, segments.length, segments.at(-1)?.tailBytes ?? null, startMs ?? null]
+  })
+  return playlistFile(listing, [place, rendition, growth ?? null, lists], () =>
     formatPlaylist(parts, { encryption, growth }),
   )
 }
 
-function playlistFile({ isGrowing }: Listing, facts: unknown, format: () => string): TextFile {
+function playlistFile(
+  { isGrowing }: Pick<Listing, 'isGrowing'>,
+  facts: unknown,
+  format: () => string,
+): TextFile {
   return {
     version: hashOf(facts),
     contentType: PLAYLIST_TYPE,
