@@ -44,6 +44,8 @@ function start(stage: HTMLElement, session: SessionReference): void {
   const range = parseLinkedRange(location.search)
   const { playback, end } = playSession(video, base + playlistApiPath(session), {
     findStart: async (signal) => loadStart(config, range, signal),
+    // There is no menu to choose another one.
+    quality: '',
   })
   const leave = enterSession({
     playback,

@@ -164,7 +164,7 @@ test('shows the frame of the new position until its segment is loaded', async ({
   })
   const video = await open(page)
   await expect.poll(() => shownFrames(page)).toBeGreaterThan(cellCount - 1)
-  const picture = page.locator('[data-seek-picture]')
+  const picture = page.locator('[data-storyboard-picture]')
   await expect(picture).toHaveCount(0)
   await video.evaluate((element: HTMLVideoElement) => void (element.currentTime = 57))
   await expect(picture).toHaveCount(1)

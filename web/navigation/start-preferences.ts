@@ -6,6 +6,8 @@ export interface StartPreferences {
   volume: number
   /** `trackKey`; empty until an audio is chosen. */
   audio: string
+  /** Id of a quality; empty for the original. */
+  quality: string
   /** Whether single keys are shortcuts. */
   hasShortcuts: boolean
 }
@@ -14,10 +16,11 @@ export const STORAGE_KEY = 'aftercast.player'
 
 /** The remembered values; defaults for those that are missing or invalid. `open` may throw. */
 export function readStartPreferences(open: () => Storage = openStorage): StartPreferences {
-  const { volume, audio, hasShortcuts } = readSaved(open)
+  const { volume, audio, quality, hasShortcuts } = readSaved(open)
   return {
     volume: withinOr1(volume, 0, 1),
     audio: keyOrNone(audio),
+    quality: keyOrNone(quality),
     hasShortcuts: hasShortcuts !== false,
   }
 }
@@ -37,7 +40,7 @@ export function withinOr1(value: unknown, min: number, max: number): number {
   return typeof value === 'number' && value >= min && value <= max ? value : 1
 }
 
-/** The value if it is a `trackKey`, else an empty string. */
+/** The value if it is a `trackKey` or an id, else an empty string. */
 export function keyOrNone(value: unknown): string {
   return typeof value === 'string' && /^[a-z\d-]{1,35}(\.\d{1,3})?$/i.test(value) ? value : ''
 }

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { readPreferences, savePreferences } from './preferences.ts'
 import { readStartPreferences } from '../navigation/start-preferences.ts'
 
-const startDefaults = { volume: 1, audio: '', hasShortcuts: true }
+const startDefaults = { volume: 1, audio: '', quality: '', hasShortcuts: true }
 const defaults = { ...startDefaults, rate: 1, subtitles: '', showsSubtitles: false }
 
 beforeEach(() => localStorage.clear())
@@ -11,18 +11,20 @@ beforeEach(() => localStorage.clear())
 test('remembers each choice', () => {
   expect(readPreferences()).toEqual(defaults)
   savePreferences({ rate: 1.5 })
-  savePreferences({ volume: 0.25, audio: 'en.2' })
+  savePreferences({ volume: 0.25, audio: 'en.2', quality: 'saver' })
   savePreferences({ subtitles: 'pt-BR', showsSubtitles: true })
   savePreferences({ hasShortcuts: false })
   expect(readPreferences()).toEqual({
     rate: 1.5,
     volume: 0.25,
     audio: 'en.2',
+    quality: 'saver',
     subtitles: 'pt-BR',
     showsSubtitles: true,
     hasShortcuts: false,
   })
-  expect(readStartPreferences()).toEqual({ volume: 0.25, audio: 'en.2', hasShortcuts: false })
+  const start = { volume: 0.25, audio: 'en.2', quality: 'saver', hasShortcuts: false }
+  expect(readStartPreferences()).toEqual(start)
 })
 
 test.each([
@@ -33,6 +35,7 @@ test.each([
   '{"rate":"2","volume":2}',
   '{"rate":16,"volume":-1}',
   '{"audio":"en&x=1","subtitles":7,"showsSubtitles":"yes","hasShortcuts":0}',
+  '{"audio":["en"],"quality":"a&b"}',
 ])('has defaults if storage contains %s', (text) => {
   localStorage.setItem('aftercast.player', text)
   expect(readPreferences()).toEqual(defaults)

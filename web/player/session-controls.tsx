@@ -27,8 +27,10 @@ import { KeyFeedback, useKeyResult } from './controls/shortcuts/key-feedback.tsx
 import { ShortcutsDialog } from './controls/shortcuts/shortcuts-dialog.tsx'
 import type { Command } from './controls/shortcuts/shortcuts.ts'
 import { useShortcuts } from './controls/shortcuts/use-shortcuts.ts'
+import { QualityMenu } from './controls/tracks/quality-menu.tsx'
 import { TrackMenus } from './controls/tracks/track-menus.tsx'
 import { SessionStory } from './story/session-story.tsx'
+import { useQuality } from './use-quality.ts'
 import { useVolumeMemory, useWatchedSpans, useWatchHistory } from './use-session-memory.ts'
 
 interface SessionControlsProps {
@@ -47,6 +49,7 @@ interface SessionControlsProps {
 const NO_DETAILS: Omit<SessionResponse, 'growing'> = {
   chapters: [],
   tracks: { audio: [], subtitles: [] },
+  qualities: [],
 }
 
 export function SessionControls(props: SessionControlsProps) {
@@ -54,8 +57,9 @@ export function SessionControls(props: SessionControlsProps) {
   const navigate = useNavigate()
   const details = useResource(api.session(session))
   const known = details.status === 'loaded' ? details.value : NO_DETAILS
-  const { title: ownTitle, chapters, startTime, tracks } = known
-  const storyboard = useStoryboard({ details, base: api.playlistUrl(session), playback })
+  const { title: ownTitle, chapters, startTime, tracks, qualities } = known
+  const base = api.playlistUrl(session)
+  const storyboard = useStoryboard({ details, base, playback })
   const neighbours = useNeighbours(api, session)
   const { previous, next } = neighbours
   const { watched, keepWatched } = useWatchedSpans(playback, session)
@@ -79,9 +83,11 @@ export function SessionControls(props: SessionControlsProps) {
 
   function selectAudio(audio: string): void {
     keepWatched()
-    playback.playlist.selectAudio(audio)
+    playback.playlist.select({ audio })
     savePreferences({ audio })
   }
+
+  const { quality, hasPicture, selectQuality } = useQuality(playback, keepWatched)
 
   const [keyResult, runKey] = useKeyResult(playback.video, run)
   const shortcuts = useShortcuts(playback.video, runKey)
@@ -108,17 +114,15 @@ export function SessionControls(props: SessionControlsProps) {
       {/* The controls would move with the height of the timeline. */}
       {storyboard.room && (
         <>
-          <Moments {...{ playback, storyboard, watched, chapters, startTime }} />
+          <Moments {...{ playback, storyboard, watched, chapters, startTime, hasPicture }} />
           <ControlRow
             playback={playback}
             neighbours={neighbours}
             menus={
-              <TrackMenus
-                playback={playback}
-                tracks={tracks}
-                base={api.playlistUrl(session)}
-                onAudio={selectAudio}
-              />
+              <>
+                <TrackMenus {...{ playback, tracks, base }} onAudio={selectAudio} />
+                <QualityMenu {...{ qualities, quality }} onSelect={selectQuality} />
+              </>
             }
             isTheatre={isTheatre}
             hasShortcuts={shortcuts.isOn}
@@ -138,7 +142,7 @@ export function SessionControls(props: SessionControlsProps) {
       {stage &&
         createPortal(
           <>
-            <StallSpinner playback={playback} />
+            <StallSpinner {...{ playback, qualities }} onQuality={selectQuality} />
             <KeyFeedback {...keyResult} />
             <ContinueButton playback={playback} session={session} />
             {hasEnded && (

@@ -5,13 +5,15 @@ interface StageOptions {
   label: string
   /** URL of the image that replaces the text, if it can be loaded. */
   audioPoster: string
+  /** URL of the image of a video whose sound is played alone; undefined if its frames are. */
+  soundPoster(this: void): string | undefined
 }
 
 /** Follows the size of the video. Returns the undo. */
 export function shapeStage(
   stage: HTMLElement,
   video: HTMLVideoElement,
-  { label, audioPoster }: StageOptions,
+  { label, audioPoster, soundPoster }: StageOptions,
 ): () => void {
   const left = new AbortController()
   const { signal } = left
@@ -19,6 +21,8 @@ export function shapeStage(
     const { readyState, videoWidth, videoHeight } = video
     if (readyState < HTMLMediaElement.HAVE_METADATA) return
     if (videoWidth > 0) return setRatio(stage, videoWidth, videoHeight)
+    const poster = soundPoster()
+    if (poster !== undefined) return void (video.poster = poster)
     stage.dataset['audio'] = label
     const image = new Image()
     image.addEventListener('load', showImage, { signal })

@@ -8,6 +8,7 @@ import { afterFirstFrame } from './visit/first-frame.ts'
 import { parseLinkedRange } from './visit/linked-range.ts'
 import { playSession } from './engine/play-session.ts'
 import type { Playback } from './playback/playback.ts'
+import type { Playlist } from './playback/playlist.ts'
 import type { SessionPreloader } from './visit/session-preloader.ts'
 import { shapeStage } from './shape-stage.ts'
 import { createVideoElement } from './video-element.ts'
@@ -38,6 +39,7 @@ export function VideoPlayer(props: VideoPlayerProps) {
   const { onOpened, onFirstFrame, onPlaying } = props
   const stageRef = useRef<HTMLDivElement>(null)
   const videoRef = useRef<HTMLVideoElement>(null)
+  const playlistRef = useRef<Playlist>(null)
   const [audio, setAudio] = useState<AutoplayAudio>('audible')
   const [hasFrame, setHasFrame] = useState(false)
 
@@ -56,6 +58,7 @@ export function VideoPlayer(props: VideoPlayerProps) {
     const findStart = async (signal: AbortSignal) => loadStart(config, range, signal)
     const { playback, end } = preloaded ?? playSession(video, source, { findStart })
     const leave = enterSession({ playback, stage, config, range, onAudio: setAudio })
+    playlistRef.current = playback.playlist
     onOpened(playback)
     return () => {
       leave()
@@ -73,8 +76,10 @@ export function VideoPlayer(props: VideoPlayerProps) {
 
   useLayoutEffect(() => {
     const [stage, video] = [stageRef.current, videoRef.current]
-    return stage && video ? shapeStage(stage, video, { label, audioPoster }) : undefined
-  }, [label, audioPoster])
+    const soundPoster = () => (playlistRef.current?.hasPicture === false ? poster : undefined)
+    const options = { label, audioPoster, soundPoster }
+    return stage && video ? shapeStage(stage, video, options) : undefined
+  }, [label, audioPoster, poster])
 
   // This must run after the effect that inserts the element and starts the session.
   useLayoutEffect(() => {

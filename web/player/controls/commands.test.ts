@@ -29,7 +29,7 @@ beforeEach(() => {
   vi.clearAllMocks()
   const left = new AbortController()
   onTestFinished(() => left.abort())
-  playback = new Playback(video, new Playlist('http://127.0.0.1/playlist.m3u8', ''), left.signal)
+  playback = new Playback(video, new Playlist('http://127.0.0.1/playlist.m3u8'), left.signal)
   video.dispatchEvent(new Event('loadedmetadata'))
 })
 

@@ -7,6 +7,10 @@ const PATHS = {
   audio: 'M4 15v-3a8 8 0 0 1 16 0v3M4 14h3v6H4zM17 14h3v6h-3z',
   // The letters CC.
   subtitles: 'M3 5h18v14H3zM10.5 10.4a2 2 0 1 0 0 3.2M17 10.4a2 2 0 1 0 0 3.2',
+  // Two sliders.
+  quality:
+    'M3 7h9M18 7h3M15 4a3 3 0 1 1 0 6 3 3 0 0 1 0-6' +
+    'M3 17h3M12 17h9M9 14a3 3 0 1 1 0 6 3 3 0 0 1 0-6',
   link: 'M9 17H8A5 5 0 0 1 8 7h1M15 7h1a5 5 0 0 1 0 10h-1M8 12h8',
   share: 'M12 15V4M8 7.5 12 4l4 3.5M5 12v8h14v-8',
   done: 'm5 13 4 4L19 7',

@@ -38,7 +38,7 @@ afterEach(() => {
 })
 
 test('registers the session with the system, and clears all of it on leaving', () => {
-  const playback = new Playback(video, new Playlist('/playlist.m3u8', ''), left.signal)
+  const playback = new Playback(video, new Playlist('/playlist.m3u8'), left.signal)
   const close = openMediaSession(playback, {
     title: 'First run',
     artist: 'Alice',

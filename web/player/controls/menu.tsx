@@ -1,11 +1,13 @@
 // A button that opens a menu of choices, of which one is selected.
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import type { ComponentProps, KeyboardEvent } from 'react'
 import styles from './controls.module.css'
 import { Icon } from './icon.tsx'
 
 export interface MenuItem {
   label: string
+  /** A description after the label. */
+  note?: string
   isSelected: boolean
 }
 
@@ -22,6 +24,7 @@ interface MenuProps {
 }
 
 export function Menu({ label, icon, value, isActive, items, onSelect }: MenuProps) {
+  const id = useId()
   const [isOpen, setIsOpen] = useState(false)
   const rootRef = useRef<HTMLDivElement>(null)
   const buttonRef = useRef<HTMLButtonElement>(null)
@@ -93,6 +96,7 @@ export function Menu({ label, icon, value, isActive, items, onSelect }: MenuProp
               type="button"
               role="menuitemradio"
               aria-checked={item.isSelected}
+              aria-describedby={item.note && `${id}-${at}`}
               tabIndex={-1}
               onClick={() => {
                 onSelect(at)
@@ -100,6 +104,11 @@ export function Menu({ label, icon, value, isActive, items, onSelect }: MenuProp
               }}
             >
               <bdi>{item.label}</bdi>
+              {item.note !== undefined && (
+                <span id={`${id}-${at}`} className={styles.note} aria-hidden="true">
+                  {item.note}
+                </span>
+              )}
             </button>
           ))}
         </div>

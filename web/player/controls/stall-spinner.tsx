@@ -1,14 +1,23 @@
 // Over the video while playback waits for data or the network, or if the browser lacks its codec.
 import { describeMissingCodec } from '../playback/describe-codec.ts'
+import { SOUND_ONLY } from '../playback/playlist.ts'
 import { usePlayback } from '../playback/use-playback.ts'
 import type { Playback } from '../playback/playback.ts'
 import { useDelayed } from './use-delayed.ts'
 import styles from './stall-spinner.module.css'
+import type { Quality } from './tracks/quality-menu.tsx'
 
 /** A seek within the buffer is over by then. */
 const DELAY_MS = 500
 
-export function StallSpinner({ playback }: { playback: Playback }) {
+interface StallSpinnerProps {
+  playback: Playback
+  qualities: readonly Quality[]
+  /** The visitor chose a quality, by its id. */
+  onQuality(this: void, id: string): void
+}
+
+export function StallSpinner({ playback, qualities, onQuality }: StallSpinnerProps) {
   const isWaiting = usePlayback(
     playback,
     // The engine of a failed session has stopped trying.
@@ -17,10 +26,20 @@ export function StallSpinner({ playback }: { playback: Playback }) {
   const isAway = usePlayback(playback, (state) => state.isUnreachable)
   const isShown = useDelayed(isWaiting, DELAY_MS)
   const codec = usePlayback(playback, (state) => state.codec)
+  const sound = qualities.find(({ id }) => id === SOUND_ONLY)
   return (
     // Exists before the announcement, which screen readers would miss otherwise.
     <output className={styles.stall} data-stall={isShown ? '' : undefined}>
-      {codec !== undefined && <span className={styles.note}>{describeMissingCodec(codec)}</span>}
+      {codec !== undefined && (
+        <span className={styles.note}>
+          {describeMissingCodec(codec)}
+          {sound && (
+            <button type="button" className={styles.offer} onClick={() => onQuality(sound.id)}>
+              {sound.label}
+            </button>
+          )}
+        </span>
+      )}
       {isShown && (
         <>
           <span className={styles.spinner} data-away={isAway || undefined} />

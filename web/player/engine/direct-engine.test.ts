@@ -60,7 +60,7 @@ afterEach(() => {
 
 function start(): void {
   const report = (event: PlaybackEvent) => void reports.push(event)
-  playDirectly(video, new Playlist(SOURCE, ''), { signal: leave.signal, report })
+  playDirectly(video, new Playlist(SOURCE), { signal: leave.signal, report })
 }
 
 /** Fails repeatedly, while the server responds with this status. */
@@ -88,6 +88,24 @@ test('gives up a playlist that the server refuses within a minute', async () => 
   expect(loads).toBe(3)
   expect(reports[0]).toEqual({ type: 'refused', refusal: 'unplayable' })
   expect(reports.at(-1)).toEqual({ type: 'gave up' })
+})
+
+test('continues with the original if the session lacks the quality', async () => {
+  const requests: string[] = []
+  vi.stubGlobal('fetch', (url: string) => {
+    requests.push(url)
+    return Promise.resolve(new Response(null, { status: 404 }))
+  })
+  const playlist = new Playlist(SOURCE, { quality: 'saver' })
+  const report = (event: PlaybackEvent) => void reports.push(event)
+  playDirectly(video, playlist, { signal: leave.signal, report })
+  video.dispatchEvent(new Event('error'))
+  await vi.advanceTimersByTimeAsync(0)
+  expect([playlist.url, loads, reports]).toEqual([SOURCE, 2, []])
+  video.dispatchEvent(new Event('error'))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(requests).toEqual([`${SOURCE}?quality=saver`, SOURCE])
+  expect(reports[0]).toEqual({ type: 'refused', refusal: 'missing' })
 })
 
 test('resumes at the same position within a second after a long outage', async () => {

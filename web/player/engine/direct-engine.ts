@@ -1,5 +1,6 @@
 // Sets the playlist as the source of the element, for native HLS; sets it again after a failure.
 import { trackDecodableStart } from './decodable-start.ts'
+import { ORIGINAL } from '../playback/playlist.ts'
 import type { Playlist } from '../playback/playlist.ts'
 import { refusalOf } from '../playback/playback-state.ts'
 import type { PlaybackEvent } from '../playback/playback-state.ts'
@@ -54,6 +55,7 @@ export function playDirectly(
     () => {
       void failureOf(video.error, playlist.url, signal).then(({ status, ...failure }) => {
         if (signal.aborted) return
+        if (playlist.mayLackQuality(status)) return playlist.select(ORIGINAL)
         const refusal = refusalOf(status)
         if (refusal) report({ type: 'refused', refusal })
         if (failure.kind === 'network' && !failure.refused) report({ type: 'unreachable' })
@@ -72,7 +74,7 @@ export function playDirectly(
     video.removeAttribute('src')
     video.load()
   })
-  playlist.onChange = reload
+  playlist.onChange = () => reload()
   video.src = playlist.url
 }
 

@@ -10,6 +10,7 @@ import type {
 import workerUrl from 'hls.js/dist/hls.worker.js?url'
 import { adaptBufferTarget } from './buffer-target.ts'
 import { trackDecodableStart } from './decodable-start.ts'
+import { ORIGINAL } from '../playback/playlist.ts'
 import type { Playlist } from '../playback/playlist.ts'
 import { refusalOf } from '../playback/playback-state.ts'
 import type { PlaybackEvent } from '../playback/playback-state.ts'
@@ -70,11 +71,11 @@ export function playWithHls(
     created.on(Events.ERROR, (_event, data) => {
       const seconds = playback.position()
       if (isUnreadable(data)) markAsGap(data.frag)
-      if (data.fatal) recovery.failed(failureOf(data))
+      if (data.fatal && !lacksQuality(playlist, data)) recovery.failed(failureOf(data))
       else if (isReset(data)) continueAt(afterReset(hls, seconds))
     })
     created.on(Events.FRAG_BUFFERED, () => recovery.progressed())
-    reportLoads(created, report)
+    reportLoads(created, playlist, report)
     // This also happens when hls.js resets the decoder by itself.
     created.on(Events.MEDIA_ATTACHED, playback.resume)
     created.loadSource(playlist.url)
@@ -97,9 +98,10 @@ export function playWithHls(
     hls = attach(startSeconds, media)
   }
 
-  playlist.onChange = () => reload(video.currentTime, transferEmptied(hls))
-  const onError = () => isDecoderError(video.error) && recovery.failed({ kind: 'media' })
-  video.addEventListener('error', onError, { signal })
+  // Another quality may need other buffers.
+  playlist.onChange = (changed) =>
+    reload(video.currentTime, changed.quality === undefined ? transferEmptied(hls) : undefined)
+  onDecoderError(video, signal, () => recovery.failed({ kind: 'media' }))
   video.addEventListener('waiting', recovery.stalled, { signal })
   signal.addEventListener('abort', recovery.dispose)
   signal.addEventListener('abort', () => hls.destroy())
@@ -112,6 +114,10 @@ function startWithinSession(hls: Hls, startSeconds: number): Hls {
     if (startSeconds >= details.edge) hls.startLoad(0)
   })
   return hls
+}
+
+function lacksQuality(playlist: Playlist, data: ErrorData): boolean {
+  return isOfPlaylist(data) && playlist.mayLackQuality(data.response?.code)
 }
 
 /**
@@ -133,17 +139,20 @@ function transferEmptied(hls: Hls): AttachMediaSourceData | undefined {
 }
 
 /** hls.js reports such an error only on its next append. */
-function isDecoderError(error: MediaError | null): boolean {
-  return error?.code === MediaError.MEDIA_ERR_DECODE
+function onDecoderError(video: HTMLVideoElement, signal: AbortSignal, failed: () => void): void {
+  const check = () => video.error?.code === MediaError.MEDIA_ERR_DECODE && failed()
+  video.addEventListener('error', check, { signal })
 }
 
-function reportLoads(hls: Hls, report: (event: PlaybackEvent) => void): void {
+function reportLoads(hls: Hls, playlist: Playlist, report: (event: PlaybackEvent) => void): void {
   hls.on(Events.LEVEL_UPDATED, (_event, { details }) => {
     report({ type: 'loaded' })
     report({ type: 'listed', edgeSeconds: details.live ? details.edge : undefined })
   })
   hls.on(Events.FRAG_BUFFERED, () => report({ type: 'loaded' }))
   hls.on(Events.ERROR, (_event, data) => {
+    // hls.js must not be destroyed during its own event.
+    if (lacksQuality(playlist, data)) return void setTimeout(() => playlist.select(ORIGINAL))
     const refusal = isOfPlaylist(data) ? refusalOf(data.response?.code) : undefined
     if (refusal) report({ type: 'refused', refusal })
     if (hasNoResponse(data)) report({ type: 'unreachable' })

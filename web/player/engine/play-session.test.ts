@@ -50,7 +50,7 @@ test('plays the remembered audio, and another one without seeking to 0 again', a
   await vi.waitFor(() => expect(video.src).toBe('http://127.0.0.1/a.m3u8?audio=de'), soon)
   video.dispatchEvent(new Event('loadedmetadata'))
   const seeks = watchSeeks(video, 12)
-  playback.playlist.selectAudio('und.2')
+  playback.playlist.select({ audio: 'und.2' })
   expect(video.src).toBe('http://127.0.0.1/a.m3u8?audio=und.2')
   expect(playback.playlist.audio).toBe('und.2')
   video.dispatchEvent(new Event('loadedmetadata'))

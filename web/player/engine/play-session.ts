@@ -10,6 +10,8 @@ interface PlaySessionOptions {
   /** Where loading begins, unless this is after the end: then at 0. Default 0. */
   findStart?: (this: void, signal: AbortSignal) => Promise<number>
   browser?: BrowserSupport
+  /** Default the remembered one. */
+  quality?: string
 }
 
 /** A session that was started in a video element. */
@@ -20,28 +22,29 @@ export interface PlayingSession {
 }
 
 /**
- * Loads the playlist at `source`, with audio in the remembered language, and recovers from failures
+ * Loads the playlist at `source`, with what the visitor chose before, and recovers from failures
  * until the session is ended. The caller starts playback.
  */
 export function playSession(
   video: HTMLVideoElement,
   source: string,
-  { findStart = async () => 0, browser = detectSupport() }: PlaySessionOptions = {},
+  { findStart = async () => 0, browser = detectSupport(), quality }: PlaySessionOptions = {},
 ): PlayingSession {
   const left = new AbortController()
   const { signal } = left
   // Before the store, whose subscribers may seek elsewhere as soon as there is metadata.
   startAtZero(video, signal)
-  const playlist = rememberedPlaylist(source)
+  const playlist = rememberedPlaylist(source, quality)
   const playback = new Playback(video, playlist, signal)
   const { report } = playback
   startEngine(playback, { signal, findStart, browser }).catch(() => report({ type: 'gave up' }))
   return { playback, end: () => left.abort() }
 }
 
-/** The playlist at `source` with audio in the remembered language. */
-export function rememberedPlaylist(source: string): Playlist {
-  return new Playlist(source, readStartPreferences().audio)
+/** The playlist at `source` with the remembered audio, and the remembered or the given quality. */
+export function rememberedPlaylist(source: string, quality?: string): Playlist {
+  const remembered = readStartPreferences()
+  return new Playlist(source, { ...remembered, quality: quality ?? remembered.quality })
 }
 
 interface EngineOptions {

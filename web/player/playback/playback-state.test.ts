@@ -53,6 +53,7 @@ test.each<[string, PlaybackEvent[], PlaybackState['phase']]>([
   ['a refusal during playback', [loaded, ready, gone], 'open'],
   ['a codec that the browser lacks', [loaded, undecodable], 'undecodable'],
   ['an emptied element after that', [loaded, undecodable, media({})], 'undecodable'],
+  ['another quality after that', [loaded, undecodable, { type: 'reopened' }, ready], 'open'],
 ])('after %s the phase is right', (_, events, phase) => {
   expect(after(...events).phase).toBe(phase)
 })

@@ -65,6 +65,8 @@ export type PlaybackEvent =
   /** A request got no response. */
   | { type: 'unreachable' }
   | { type: 'gave up' }
+  /** Another quality is loaded, which the browser may be able to play. */
+  | { type: 'reopened' }
   | { type: 'undecodable'; codec: string; durationSeconds: number }
   /** Where the visitor seeks to in an `undecodable` session. */
   | { type: 'moved'; seconds: number }
@@ -103,6 +105,9 @@ export function isRefusal(phase: PlaybackPhase): phase is Refusal {
 export function reducePlayback(state: PlaybackState, event: PlaybackEvent): PlaybackState {
   // The element is emptied after a refusal, which is no news.
   if (isRefusal(state.phase)) return state
+  if (event.type === 'reopened') {
+    return { ...initialPlayback, positionSeconds: state.positionSeconds }
+  }
   if (state.phase === 'undecodable') {
     return event.type === 'moved' ? { ...state, positionSeconds: event.seconds } : state
   }

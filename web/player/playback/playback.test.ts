@@ -14,7 +14,7 @@ function observe(facts: Record<string, unknown>) {
   return {
     video,
     left,
-    playback: new Playback(video, new Playlist('http://127.0.0.1/playlist.m3u8', ''), left.signal),
+    playback: new Playback(video, new Playlist('http://127.0.0.1/playlist.m3u8'), left.signal),
   }
 }
 

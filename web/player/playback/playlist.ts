@@ -1,28 +1,55 @@
-// The playlist of a session, with the audio that the visitor chose.
+// The playlist of a session, with the audio and the quality that the visitor chose.
+
+/** The quality that has no picture. */
+export const SOUND_ONLY = 'audio'
+
+/** A selection for all sessions. */
+export const ORIGINAL = { quality: '' }
+
+/** What is played of a session. */
+interface Selection {
+  /** `trackKey`; empty for the default. */
+  audio: string
+  /** Id of a quality; empty for the original. */
+  quality: string
+}
 
 export class Playlist {
   readonly #url: string
-  #audio: string
+  #selection: Selection
   /** Called after a change of the URL: the engine continues with the new one. */
-  onChange: () => void = () => undefined
+  onChange: (change: Partial<Selection>) => void = () => undefined
 
-  /** @param audio `trackKey`; empty for the default */
-  constructor(url: string, audio: string) {
+  constructor(url: string, { audio = '', quality = '' }: Partial<Selection> = {}) {
     this.#url = url
-    this.#audio = audio
+    this.#selection = { audio, quality }
   }
 
   get url(): string {
-    return this.#url + (this.#audio && `?audio=${this.#audio}`)
+    const chosen = Object.entries(this.#selection).filter(([, value]) => value)
+    return this.#url + chosen.map(([name, value], i) => `${i ? '&' : '?'}${name}=${value}`).join('')
   }
 
   get audio(): string {
-    return this.#audio
+    return this.#selection.audio
   }
 
-  /** Continues with another audio. */
-  selectAudio(audio: string): void {
-    this.#audio = audio
-    this.onChange()
+  get quality(): string {
+    return this.#selection.quality
+  }
+
+  get hasPicture(): boolean {
+    return this.quality !== SOUND_ONLY
+  }
+
+  /** Continues with another audio or quality. */
+  select(change: Partial<Selection>): void {
+    this.#selection = { ...this.#selection, ...change }
+    this.onChange(change)
+  }
+
+  /** Whether this status may mean that the session lacks the quality. */
+  mayLackQuality(status: number | undefined): boolean {
+    return status === 404 && this.quality !== ''
   }
 }

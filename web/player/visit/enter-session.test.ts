@@ -31,7 +31,7 @@ beforeEach(() => {
     },
   })
   left = new AbortController()
-  playback = new Playback(video, new Playlist('http://127.0.0.1/playlist.m3u8', ''), left.signal)
+  playback = new Playback(video, new Playlist('http://127.0.0.1/playlist.m3u8'), left.signal)
   vi.clearAllMocks()
 })
 

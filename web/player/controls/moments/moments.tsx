@@ -6,7 +6,7 @@ import { ChapterList } from './chapter-list.tsx'
 import type { Chapter } from './chapters.ts'
 import styles from './timeline.module.css'
 import { Preview } from './preview.tsx'
-import { SeekPicture } from './seek-picture.tsx'
+import { StoryboardPicture } from './storyboard-picture.tsx'
 import { SheetLoader } from './storyboard/sheet-loader.ts'
 import { StripCells } from './storyboard/strip-cells.tsx'
 import type { Storyboard } from './storyboard/use-storyboard.ts'
@@ -23,9 +23,12 @@ interface MomentsProps {
   chapters: readonly Chapter[]
   /** ISO 8601; undefined if it is unknown. */
   startTime: string | undefined
+  /** Whether the video is played, not its sound alone. */
+  hasPicture: boolean
 }
 
-export function Moments({ playback, storyboard, watched, chapters, startTime }: MomentsProps) {
+export function Moments(props: MomentsProps) {
+  const { playback, storyboard, watched, chapters, startTime, hasPicture } = props
   const { frames = [], room } = storyboard
   const [loader] = useState(() => new SheetLoader())
   useEffect(() => () => loader.dispose(), [loader])
@@ -45,7 +48,7 @@ export function Moments({ playback, storyboard, watched, chapters, startTime }: 
         <TrackMarks {...{ playback, watched, chapters }} />
         <PositionMark playback={playback} />
       </TimelineSlider>
-      <SeekPicture {...{ playback, frames, loader }} />
+      <StoryboardPicture {...{ playback, frames, loader, hasPicture }} />
       <TimelineTimes playback={playback} startTime={startTime} />
       {chapters.length > 0 && <ChapterList playback={playback} chapters={chapters} />}
     </section>

@@ -19,11 +19,7 @@ function follow(statuses: number[]) {
   Object.defineProperty(video, 'duration', { get: () => media.duration })
   const left = new AbortController()
   onTestFinished(() => left.abort())
-  const playback = new Playback(
-    video,
-    new Playlist('http://127.0.0.1/playlist.m3u8', ''),
-    left.signal,
-  )
+  const playback = new Playback(video, new Playlist('http://127.0.0.1/playlist.m3u8'), left.signal)
   const requests: string[] = []
   vi.stubGlobal('fetch', async (requested: string) => {
     requests.push(requested)

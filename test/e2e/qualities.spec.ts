@@ -1,0 +1,165 @@
+// The menu Quality: what is chosen plays from the same position, and is remembered.
+import type { Locator, Page } from '@playwright/test'
+import { fixtureDate, fixtureStreamer } from './library.ts'
+import { removeDecoder } from './missing-codec.ts'
+import { expect, test } from './site.ts'
+
+const pathOf = (sessionId: string) =>
+  `/p/${encodeURIComponent(fixtureStreamer)}/${fixtureDate}/${sessionId}`
+/** MPEG-TS of 36 s with a key frame every second. */
+const packets = pathOf('ts-h264-aac-clean-hls-concat')
+/** A key frame every ten seconds. */
+const sparse = pathOf('mp4-h264-two-video-two-audio-movtext')
+
+test.describe.configure({ mode: 'parallel' })
+
+test('plays sound only with frames of the storyboard, and in later visits', async ({
+  page,
+  consoleErrors,
+}) => {
+  const segments = recordSegments(page)
+  const video = await open(page, packets)
+  await pauseAt(video, 12)
+  segments.length = 0
+  await choose(page, 'Sound only')
+  await expect.poll(() => segments.join()).toMatch(/(?:^|,)a0-/)
+  await expect(video).toHaveJSProperty('videoWidth', 0)
+  await expect.poll(() => position(video)).toBe(12)
+  await expect(video).toHaveJSProperty('paused', true)
+  const picture = page.locator('[data-storyboard-picture]')
+  await expect(picture).toHaveCount(1)
+  expect(await video.evaluate((element: HTMLVideoElement) => element.poster)).toMatch(/thumbnail/)
+  await page.keyboard.press('k')
+  await expect.poll(() => position(video)).toBeGreaterThan(13)
+
+  segments.length = 0
+  await page.reload()
+  await expect.poll(() => position(video)).toBeGreaterThan(0)
+  expect(new Set(segments.map((name) => name.slice(0, 3)))).toEqual(new Set(['a0-']))
+  await expect(picture).toHaveCount(1)
+  await video.evaluate((element: HTMLVideoElement) => void (element.currentTime = 35))
+  await expect(video).toHaveJSProperty('ended', true)
+  await choose(page, 'Original')
+  await expect(video).toHaveJSProperty('videoWidth', 320)
+  await expect(picture).toHaveCount(0)
+  expect(consoleErrors.list()).toEqual([])
+})
+
+test('plays key frames alone, and the original again, from the same position', async ({
+  page,
+  consoleErrors,
+}) => {
+  const segments = recordSegments(page)
+  const video = await open(page, packets)
+  await pauseAt(video, 12)
+  segments.length = 0
+  await choose(page, 'Data saver', /Mbit\/s, a picture every 1 s$/)
+  await expect.poll(() => segments.join()).toMatch(/(?:^|,)s0-/)
+  await expect.poll(() => position(video)).toBe(12)
+  await page.keyboard.press('k')
+  await expect.poll(() => position(video)).toBeGreaterThan(14)
+  const quality = await video.evaluate((element: HTMLVideoElement) => {
+    element.pause()
+    return element.getVideoPlaybackQuality().totalVideoFrames
+  })
+  expect(quality).toBeGreaterThan(0)
+  const before = await position(video)
+  segments.length = 0
+  await choose(page, 'Original')
+  await expect.poll(() => segments.at(-1)).toMatch(/^\d/)
+  await expect.poll(() => position(video)).toBe(before)
+  await page.keyboard.press('k')
+  await expect.poll(() => position(video)).toBeGreaterThan(before)
+  expect(consoleErrors.list()).toEqual([])
+})
+
+test('plays the original of a session without the remembered quality', async ({ page }) => {
+  const video = await open(page, packets)
+  await choose(page, 'Data saver')
+  const segments = recordSegments(page, sparse)
+  await page.goto(sparse)
+  await expect.poll(() => position(video)).toBeGreaterThan(0)
+  expect(segments[0]).toMatch(/^\d/)
+  await openMenu(page)
+  const items = page.getByRole('menuitemradio')
+  await expect(items.filter({ hasText: 'Original' })).toHaveAttribute('aria-checked', 'true')
+  await expect(items).toHaveCount(2)
+  // It is still remembered.
+  const others = recordSegments(page, packets)
+  await page.goto(packets)
+  await expect.poll(() => others[0]).toMatch(/^s0-/)
+})
+
+test('offers the sound of a video whose codec the browser lacks', async ({ page }) => {
+  await removeDecoder(page)
+  const segments = recordSegments(page)
+  await page.goto(packets)
+  await expect(page.getByText('cannot play H.264')).toBeVisible()
+  await page.getByRole('button', { name: 'Sound only' }).click()
+  const video = page.locator('video')
+  await expect.poll(() => position(video)).toBeGreaterThan(1)
+  expect(segments.at(-1)).toMatch(/^a0-/)
+  await expect(page.getByText('cannot play H.264')).toHaveCount(0)
+  await expect(page.locator('[data-storyboard-picture]')).toHaveCount(1)
+})
+
+test.describe('after a pre-roll', () => {
+  test.use({ siteUrl: async ({ houseSiteUrl }, provide) => provide(houseSiteUrl) })
+
+  test('starts no second one', async ({ page }) => {
+    await page.goto(packets)
+    const preroll = page.locator('[data-preroll]')
+    await preroll.getByRole('button', { name: /^Close/ }).click()
+    await expect(preroll).toHaveCount(0)
+    const video = page.locator('[data-player] video')
+    await expect.poll(() => position(video)).toBeGreaterThan(0)
+    const ads: string[] = []
+    page.on('request', (request) => request.url().includes('/promo/') && ads.push(request.url()))
+    await choose(page, 'Sound only')
+    await expect(video).toHaveJSProperty('videoWidth', 0)
+    const before = await position(video)
+    await expect.poll(() => position(video)).toBeGreaterThan(before)
+    await expect(preroll).toHaveCount(0)
+    expect(ads.filter((url) => /vast|film/.test(url))).toEqual([])
+  })
+})
+
+async function open(page: Page, path: string): Promise<Locator> {
+  await page.goto(path)
+  const video = page.locator('video')
+  await expect.poll(() => position(video)).toBeGreaterThan(0)
+  return video
+}
+
+async function openMenu(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Quality' }).click()
+}
+
+async function choose(page: Page, label: string, description?: RegExp): Promise<void> {
+  await openMenu(page)
+  const item = page.getByRole('menuitemradio', { name: label, exact: true })
+  if (description) await expect(item).toHaveAccessibleDescription(description)
+  await item.click()
+}
+
+async function pauseAt(video: Locator, seconds: number): Promise<void> {
+  await video.evaluate((element: HTMLVideoElement, at) => {
+    element.pause()
+    element.currentTime = at
+  }, seconds)
+}
+
+/** The file names of the segments that are requested from now on, of any or of one session. */
+function recordSegments(page: Page, path = '/'): string[] {
+  const names: string[] = []
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    const name = /[^/]+\.(?:m4s|ts)$/.exec(pathname)?.[0]
+    if (name !== undefined && pathname.includes(path.replace('/p/', '/'))) names.push(name)
+  })
+  return names
+}
+
+function position(video: Locator): Promise<number> {
+  return video.evaluate((element: HTMLVideoElement) => element.currentTime)
+}
