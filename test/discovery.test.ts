@@ -305,6 +305,19 @@ describe('pages of lists', () => {
   })
 })
 
+describe('pages of sessions', () => {
+  it('contain the video without JavaScript, if it plays', async () => {
+    const sources = (html: string): string[] =>
+      [...html.matchAll(/<video [^>]*src="(?<src>[^"]+)"/g)].map(({ groups }) => groups?.src ?? '')
+    expect(sources(await page(playerPagePath(titled)))).toEqual([playlistApiPath(titled)])
+    expect(await fetchPlaylist(at(playlistApiPath(titled)))).toHaveProperty('isEnded', true)
+    const { headers } = await fetch(at(playerPagePath(titled)))
+    expect(headers.get('content-security-policy')).toContain("media-src 'self'")
+    const absent = await fetch(at(playerPagePath({ ...titled, sessionId: 'absent' })))
+    expect(sources(await absent.text())).toEqual([])
+  })
+})
+
 describe('feeds', () => {
   const media = (session: SessionReference) => at(thumbnailApiPath(session))
 

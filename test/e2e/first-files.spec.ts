@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test'
 import {
   firstFrameApiPath,
   playerPagePath,
+  playlistApiPath,
   sessionsPagePath,
   thumbnailApiPath,
 } from '../../shared/paths.ts'
@@ -44,6 +45,18 @@ test('the poster is the image of the HTML, which no other page has', async ({ pa
   await playsFrom(page, 0)
   // None, if the click came after the first frame.
   expect([thumbnailApiPath(session), null]).toContain(await video.getAttribute('poster'))
+})
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false })
+
+  test('the page has a plain video in place of its own', async ({ page }) => {
+    await page.goto(path)
+    const video = page.locator('noscript video')
+    await expect(video).toBeVisible()
+    await expect(video).toHaveAttribute('src', playlistApiPath(session))
+    await expect(page.locator('.site-stage')).toBeHidden()
+  })
 })
 
 test('a link to a moment loads the segment of the moment, and not the first', async ({ page }) => {

@@ -150,6 +150,7 @@ export class PageHeads {
     return {
       head: { ...head, structuredData: [...this.#video(page, row, head), breadcrumbs] },
       posterPath,
+      playlistPath: playlistApiPath(session),
       links: {
         heading: head.title,
         items: [],

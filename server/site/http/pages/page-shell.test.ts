@@ -51,7 +51,8 @@ describe('formatPage', () => {
     }
     const links = { heading: name, items: [{ path: name, text: name }], others: [] }
     const owner = { name, basePath: '/tv', contactUrl: `https://a.example/${name}` }
-    const page = formatPage(shell, owner, { head: hostile, links, posterPath: '/">' })
+    const content = { head: hostile, links, posterPath: '/">', playlistPath: `/${name}` }
+    const page = formatPage(shell, owner, content)
     expect(page).not.toContain('<img')
     expect(page).toContain('<image href="/tv/&quot;&gt;" ')
     expect(page).not.toContain('<script>alert')
@@ -92,5 +93,16 @@ describe('formatPage', () => {
     expect(page).toContain('<li><a href="/s/alice">alice</a></li>')
     expect(page).toContain('<a href="/?page=2">Page 2 of 2</a>')
     expect(page).toContain('My site needs JavaScript')
+  })
+
+  it('has a video for browsers without JavaScript, which loads nothing by itself', () => {
+    const links = { heading: 'a', items: [], others: [] }
+    const content = { head, links, playlistPath: '/api/"1".m3u8', posterPath: '/api/1?a=1&b' }
+    const page = formatPage(shell, { ...site, basePath: '/tv' }, content)
+    expect(/<noscript>(?<inside>[^]*)<\/noscript>/.exec(page)?.groups?.['inside']).toContain(
+      '<h1>a</h1>\n<video controls preload="none" src="/tv/api/&quot;1&quot;.m3u8"' +
+        ' poster="/tv/api/1?a=1&amp;b"></video>',
+    )
+    expect(formatPage(shell, site, { head, links })).not.toContain('<video')
   })
 })

@@ -24,6 +24,8 @@ export interface PageContent {
   links?: PageLinks
   /** Path of the image in the room of the video, until the page has its own. */
   posterPath?: string | undefined
+  /** Path of the playlist, for browsers that play HLS and run no script, and for downloaders. */
+  playlistPath?: string
 }
 
 /** Links of a page, at most some dozens. */
@@ -96,10 +98,10 @@ export function placeShell(shell: PageShell, basePath: string): PageShell {
 
 /** The whole page. */
 export function formatPage(shell: PageShell, site: Site, content: PageContent): string {
-  const { head, links, posterPath } = content
+  const { head, posterPath } = content
   const regions: Record<Region, () => string> = {
     head: () => formatHead(head, site),
-    links: () => formatLinks(site, links),
+    links: () => formatScriptless(site, content),
     name: () => escapeMarkup(site.name),
     contact: () => formatContact(site),
     poster: () => formatPoster(site, posterPath),
@@ -118,17 +120,32 @@ function formatPoster({ basePath }: Site, path: string | undefined): string {
   return `<svg aria-hidden="true">${image}</svg>`
 }
 
-function formatLinks({ name, basePath }: Site, links: PageLinks | undefined): string {
-  const note = `<p>${escapeMarkup(name)} needs JavaScript to list and play recordings.</p>`
+/** The content of `noscript`. */
+function formatScriptless(site: Site, { links, playlistPath, posterPath }: PageContent): string {
+  const formatPath = belowBasePath(site.basePath)
+  const format = linkFormatter(formatPath)
+  const name = escapeMarkup(site.name)
+  const note = `<p>${name} needs JavaScript to list and play recordings.</p>`
   if (links === undefined) return note
-  const format = linkFormatter(belowBasePath(basePath))
   const items = links.items.map((link) => `<li>${format(link)}</li>`)
+  const heading = `<h1>${escapeMarkup(links.heading)}</h1>`
   return [
-    note,
-    `<h1>${escapeMarkup(links.heading)}</h1>`,
+    ...(playlistPath === undefined
+      ? [note, heading]
+      : [
+          '<p>Without JavaScript, this plays only in browsers with HLS, such as Safari.</p>',
+          heading,
+          formatVideo(formatPath, playlistPath, posterPath),
+        ]),
     ...(items.length === 0 ? [] : [`<ul>${items.join('\n')}</ul>`]),
     ...(links.others.length === 0 ? [] : [`<p>${links.others.map(format).join(' ')}</p>`]),
   ].join('\n')
+}
+
+function formatVideo(formatPath: FormatPath, playlistPath: string, posterPath?: string): string {
+  const poster = posterPath === undefined ? '' : ` poster="${escapeMarkup(formatPath(posterPath))}"`
+  const source = escapeMarkup(formatPath(playlistPath))
+  return `<video controls preload="none" src="${source}"${poster}></video>`
 }
 
 function linkFormatter(formatPath: FormatPath): (link: Link) => string {
