@@ -12,7 +12,7 @@ import path from 'node:path'
  */
 
 /** By the name that `npm test` prints. Each has one or more programs, by role. */
-const SETS = {
+const TEST_SETS = {
   Chromium: {
     packages: ['chromium'],
     programs: {
@@ -94,9 +94,39 @@ const SETS = {
   },
 }
 
-/** @typedef {keyof typeof SETS} ProgramSet */
+/** Only `npm run clients` uses them. */
+const CLIENT_SETS = {
+  VLC: {
+    packages: ['vlc-bin', 'vlc-plugin-base'],
+    programs: { program: { names: ['cvlc'] } },
+  },
+  mpv: one('mpv', { names: ['mpv'] }),
+  GStreamer: {
+    packages: [
+      'gstreamer1.0-tools',
+      'gstreamer1.0-libav',
+      'gstreamer1.0-plugins-base',
+      'gstreamer1.0-plugins-good',
+      'gstreamer1.0-plugins-bad',
+    ],
+    programs: { program: { names: ['gst-launch-1.0'] } },
+  },
+  FFmpeg: {
+    packages: ['ffmpeg'],
+    programs: { program: { names: ['ffmpeg'] }, probe: { names: ['ffprobe'] } },
+  },
+  streamlink: one('streamlink', { names: ['streamlink'] }),
+  'yt-dlp': one('yt-dlp', { names: ['yt-dlp'] }),
+}
 
-export const programSets = /** @type {ProgramSet[]} */ (Object.keys(SETS))
+const SETS = { ...TEST_SETS, ...CLIENT_SETS }
+
+/** @typedef {keyof typeof SETS} ProgramSet */
+/** @typedef {keyof typeof CLIENT_SETS} ClientSet */
+
+/** Those of `npm test`. */
+export const programSets = /** @type {ProgramSet[]} */ (Object.keys(TEST_SETS))
+export const clientSets = /** @type {ClientSet[]} */ (Object.keys(CLIENT_SETS))
 
 /**
  * @param {ProgramSet} set
