@@ -219,6 +219,22 @@ describe('check', () => {
     await limited.remove()
   })
 
+  it('counts playable sessions that not every browser plays', async () => {
+    const rare = await createTempLibrary('rare')
+    await rare.place('alice/2026-02-01/a.mp4', 'mp4-hevc-hvc1-aac.mp4')
+    await rare.place('alice/2026-02-01/b.ts', 'ts-hevc-aac51.ts')
+    await rare.place('alice/2026-02-01/c.mp4', 'mp4-av1-10bit-aac-portrait.mp4')
+    const { code, stdout, stderr } = await run(['check', ...rare.args, '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toHaveProperty('missingDecoders', [
+      { needs: 'HEVC', sessions: 2 },
+      { needs: 'AV1', sessions: 1 },
+      { needs: '10 bit', sessions: 1 },
+    ])
+    expect(stderr).toContain('2 playable sessions in HEVC, which not every browser plays\n')
+    await rare.remove()
+  })
+
   it('checks a growing recording as it is now', async () => {
     const growing = await createTempLibrary('growing')
     await growing.place('alice/2026-01-31/1.mp4', BROKEN_FIXTURE, new Date())

@@ -2,6 +2,7 @@
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { ProblemText } from '../../base/problem-text.ts'
 import type { Problem } from '../../base/problem.ts'
+import type { MissingDecoder } from '../../media/codec/missing-decoders.ts'
 import { formatDuration } from '../../library/catalog/names/format-duration.ts'
 import { printable } from '../../../shared/printable.ts'
 
@@ -9,6 +10,8 @@ import { printable } from '../../../shared/printable.ts'
 export interface CheckReport {
   /** Number of playable sessions, with limitations or without. */
   playableSessions: number
+  /** What these sessions need, and not every browser has. One may need several. */
+  missingDecoders: { needs: MissingDecoder; sessions: number }[]
   /** Sorted by path. */
   recordings: CheckedRecording[]
 }
@@ -25,7 +28,7 @@ export interface CheckedRecording extends SessionReference {
 export type CheckedProblem = Problem & ProblemText
 
 /** The lines of the table. Names are last, so that their width does not move a column. */
-export function formatCheckTable({ recordings }: CheckReport): string[] {
+export function formatCheckTable({ recordings }: Pick<CheckReport, 'recordings'>): string[] {
   const rows = recordings.flatMap((recording) =>
     recording.problems.flatMap((problem) => rowsOf(recording, problem)),
   )

@@ -7,6 +7,7 @@ import { formatProblem } from '../../base/problem-text.ts'
 import type { Problem, SessionLimitation } from '../../base/problem.ts'
 import { formatCheckTable } from './check-report.ts'
 import type { CheckedProblem, CheckedRecording, CheckReport } from './check-report.ts'
+import { missingDecoders } from '../../media/codec/missing-decoders.ts'
 import { createLog } from '../../base/log/logger.ts'
 import { openSharedArtifacts } from '../artifacts.ts'
 import type { CheckOptions } from '../cli.ts'
@@ -35,6 +36,9 @@ export async function check(config: Config, { format }: CheckOptions, io: Io): P
   const sessions = countOf(report.playableSessions, 'playable session')
   const limited = `${count('limited')} of them with limitations`
   io.stderr(`${sessions}, ${limited}; ${countOf(unplayable, 'unplayable recording')}`)
+  for (const { needs, sessions: number } of report.missingDecoders) {
+    io.stderr(`${countOf(number, 'playable session')} in ${needs}, which not every browser plays`)
+  }
   const isEmpty = report.playableSessions + report.recordings.length === 0
   return unplayable > 0 || !isWhole || (isEmpty && outcome.note !== undefined) ? 1 : 0
 }
@@ -57,10 +61,10 @@ async function makeReport(given: Config, io: Io): Promise<Checked> {
   const opening = { config, location, artifacts, mode: 'private', logger, signal } as const
   const library = await openLibrary(opening)
   try {
-    const { limitations, ...followed } = followInspections(library)
+    const { limitations, codecs, ...followed } = followInspections(library)
     const inspect = inspectIn(followed)
     const outcome = await scanOnce({ config, io, logger, library }, inspect)
-    const report = reportOf(library, limitations)
+    const report = { ...reportOf(library, limitations), missingDecoders: countDecoders(codecs) }
     const unread = outcome.unread.recordings.size
     const playableSessions = Math.max(0, report.playableSessions - unread)
     return { report: { ...report, playableSessions }, outcome }
@@ -72,17 +76,30 @@ async function makeReport(given: Config, io: Io): Promise<Checked> {
 /** Inspects as `library`, and notes what the catalog does not store. */
 function followInspections(library: Pick<Library, 'inspect'>) {
   const limitations: Limitations = new Map()
+  const codecs = new Map<string, readonly string[]>()
   const inspect: Library['inspect'] = async (recording, signal) => {
     const inspection = await library.inspect(recording, signal)
+    if (inspection.status === 'playable') codecs.set(recording.path, inspection.videoCodecs)
     if (inspection.status === 'playable' && inspection.limitations.length > 0) {
       limitations.set(recording.path, inspection.limitations)
     }
     return inspection
   }
-  return { limitations, inspect }
+  return { limitations, codecs, inspect }
 }
 
-function reportOf(library: Library, limitations: Limitations): CheckReport {
+/** How many sessions need each decoder that not every browser has, most first. */
+function countDecoders(codecs: Map<string, readonly string[]>): CheckReport['missingDecoders'] {
+  const needed = [...codecs.values()].flatMap((list) => [...new Set(list.flatMap(missingDecoders))])
+  return [...Map.groupBy(needed, (needs) => needs)]
+    .map(([needs, { length: sessions }]) => ({ needs, sessions }))
+    .sort((a, b) => b.sessions - a.sessions)
+}
+
+function reportOf(
+  library: Library,
+  limitations: Limitations,
+): Omit<CheckReport, 'missingDecoders'> {
   const streamers = library.catalog.listStreamers()
   const recordings: CheckedRecording[] = []
   for (const recording of listImperfect(library.database)) {

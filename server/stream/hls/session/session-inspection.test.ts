@@ -40,6 +40,7 @@ test('a single recording has the limitations of its index; truncated is at its e
     status: 'playable',
     durationSeconds: 5,
     limitations: [gap, { ...truncated, seconds: 5 }],
+    videoCodecs: ['avc1.64000b'],
   })
 })
 
@@ -63,6 +64,7 @@ test('sums up parts, with limitations on the session timeline', () => {
       { ...gap, part: 'c.ts', seconds: 12 },
       { ...truncated, part: 'c.ts', seconds: 15 },
     ],
+    videoCodecs: ['avc1.64000b'],
   })
 })
 

@@ -11,7 +11,13 @@ import type { SessionSource } from './session-source.ts'
 
 /** The inspections of a session's recordings, joined. */
 export type SessionInspection =
-  | { status: 'playable'; durationSeconds: number; limitations: SessionLimitation[] }
+  | {
+      status: 'playable'
+      durationSeconds: number
+      limitations: SessionLimitation[]
+      /** Codecs of the video (RFC 6381), each once. */
+      videoCodecs: string[]
+    }
   | Extract<Inspection, { status: 'unplayable' }>
 
 export interface InspectedSource extends Pick<SessionSource, 'path' | 'kind'> {
@@ -68,11 +74,18 @@ export function joinInspections(parts: readonly InspectedPart[]): SessionInspect
       status: 'playable',
       durationSeconds: seconds,
       limitations: limitations.slice(0, MAX_LIMITATIONS),
+      videoCodecs: [...new Set(parts.flatMap(videoCodecsOf))],
     }
   }
   const [first] = parts
   if (first?.inspection.status === 'unplayable') return first.inspection
   return { status: 'unplayable', reason: { code: 'session-empty' } }
+}
+
+function videoCodecsOf({ inspection }: InspectedPart): string[] {
+  if (inspection.status === 'unplayable') return []
+  const { tracks } = inspection.index
+  return tracks.filter(({ kind }) => kind === 'video').map(({ codec }) => codec)
 }
 
 /** Limitations of a part that starts at `startSeconds` of the session. */
