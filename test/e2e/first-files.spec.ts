@@ -74,12 +74,14 @@ test('a link to a moment loads the segment of the moment, and not the first', as
   expect(start).toBeLessThanOrEqual(40)
 })
 
-test('nothing is preloaded for an audio that the page does not announce', async ({ page }) => {
-  await page.addInitScript(() => localStorage.setItem('aftercast.player', '{"audio":"und.2"}'))
-  await page.goto(path)
-  await playsFrom(page, 0)
-  expect(await initiatorsOf(page, 'key')).toEqual(['fetch'])
-})
+for (const chosen of ['{"audio":"und.2"}', '{"quality":"audio"}']) {
+  test(`nothing is preloaded for ${chosen}, which the page does not announce`, async ({ page }) => {
+    await page.addInitScript((text) => localStorage.setItem('aftercast.player', text), chosen)
+    await page.goto(path)
+    await playsFrom(page, 0)
+    expect(await initiatorsOf(page, 'key')).toEqual(['fetch'])
+  })
+}
 
 async function playsFrom(page: Page, seconds: number): Promise<void> {
   const position = () =>

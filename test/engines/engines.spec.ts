@@ -40,6 +40,7 @@ for (const engine of findEngines()) {
     try {
       await visit(page, siteUrl)
       await chooseTracks(page)
+      await chooseQuality(page)
       await playEmbedded(page, siteUrl)
     } finally {
       await page.close()
@@ -62,6 +63,7 @@ if (webKit) {
       expect(await page.evaluate(`'MediaSource' in globalThis`)).toBe(false)
       expect(await page.evaluate(`${mainVideo}.currentSrc`)).toMatch(/playlist\.m3u8$/)
       await chooseTracks(page, `/\\?audio=de$/.test(${mainVideo}.currentSrc)`)
+      await chooseQuality(page)
       await playEmbedded(page, site.url)
     } finally {
       await page.close()
@@ -125,6 +127,20 @@ async function chooseTracks(page: EnginePage, isChosen = hasOtherAudio): Promise
   await expect.poll(() => page.evaluate(shownCues)).toBe('Guten Abend')
 }
 
+/** The sound alone of the session that plays, from its position, and the original again. */
+async function chooseQuality(page: EnginePage): Promise<void> {
+  for (const [quality, hasPicture] of [
+    ['Sound only', false],
+    ['Original', true],
+  ] as const) {
+    const before = Number(await page.evaluate(`${mainVideo}.currentTime`))
+    await choose(page, 'Quality', quality)
+    await expect.poll(() => page.evaluate(`${mainVideo}.videoWidth > 0`)).toBe(hasPicture)
+    const position = `${mainVideo}.currentTime`
+    await expect.poll(async () => Number(await page.evaluate(position))).toBeGreaterThan(before)
+  }
+}
+
 /** The page that other sites frame, with the player alone. */
 async function playEmbedded(page: EnginePage, site: string): Promise<void> {
   const session = { streamer: fixtureStreamer, date: fixtureDate, sessionId: 'mkv-h264-aac-60s' }
@@ -135,7 +151,7 @@ async function playEmbedded(page: EnginePage, site: string): Promise<void> {
 
 async function choose(page: EnginePage, menu: string, item: string): Promise<void> {
   await page.click(`//main//button[@aria-label="${menu}"]`)
-  await page.click(`//*[@role="menuitemradio"][normalize-space()="${item}"]`)
+  await page.click(`//*[@role="menuitemradio"][starts-with(normalize-space(), "${item}")]`)
 }
 
 /** Whether a segment with the second audio is loaded. */

@@ -10,8 +10,9 @@ export function preloadVisited(): void {
   const announced = 'link[as="fetch"][href$="/playlist.m3u8"]'
   const playlist = document.querySelector<HTMLLinkElement>(announced)
   if (playlist === null || document.hidden || isDataSaverOn() || chooseEngine() !== 'hls') return
-  // Another audio has another playlist.
-  if (readStartPreferences().audio !== '') return
+  // Another audio or quality has another playlist.
+  const { audio, quality } = readStartPreferences()
+  if (audio !== '' || quality !== '') return
   void preloadFirstFiles(playlist.href, parseLinkedRange(location.search).startSeconds)
 }
 

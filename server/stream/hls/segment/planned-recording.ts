@@ -1,4 +1,5 @@
 // A recording with all that its segments are made from, and the memory that it takes.
+import { isAppError } from '../../../base/errors.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import type { MarkedBytes } from '../../../media/index/growth-mark.ts'
 import type { MediaIndex } from '../../../media/media-index.ts'
@@ -29,6 +30,20 @@ export interface PlannedRecording {
   stat: FileStat
   /** Present if the recording is growing, or was ever listed while it was. */
   growth?: RecordingGrowth | undefined
+}
+
+/** The index of the samples of a recording in MPEG-TS; undefined if it cannot be sent as fMP4. */
+export function samplesIndex({
+  reader,
+  index,
+}: Pick<PlannedRecording, 'reader' | 'index'>): MediaIndex | undefined {
+  try {
+    return reader.asSamples?.(index)
+  } catch (error) {
+    // Its segments are too large for the memory.
+    if (isAppError(error, 'unplayable')) return undefined
+    throw error
+  }
 }
 
 export interface RecordingGrowth {

@@ -12,6 +12,8 @@ import { segmentIv } from '../../delivery/encryption.ts'
 import { readWholeBody } from '../../delivery/read-body.ts'
 import { createMediaReaders } from '../../../media/readers.ts'
 import { planSegments } from '../playlist/segment-plan.ts'
+import { MAIN, renditionNumber } from '../playlist/segment-names.ts'
+import type { PlayedRendition } from '../playlist/segment-names.ts'
 import type { HlsRecording } from './hls-recording.ts'
 
 /** A recording of ten seconds in MPEG-TS: as it is, and converted to fMP4. */
@@ -28,18 +30,28 @@ function encrypted(recording: IndexedRecording, segmentSeconds: number): HlsReco
   return makeHlsRecording(recording, { plan, segmentSeconds, encryption: 'aes-128' })
 }
 
-/** Key and IV of each segment, and a hash of its bytes. */
+const PLAYED: readonly PlayedRendition[] = [
+  MAIN,
+  { kind: 'audio', number: 0 },
+  { kind: 'saver', number: 0 },
+]
+
+/** Key and IV of each segment of all qualities, and a hash of its bytes. */
 async function readSegments(
   recording: IndexedRecording,
   hls: HlsRecording,
 ): Promise<{ pair: string; content: string }[]> {
+  const addresses = PLAYED.flatMap((rendition) =>
+    hls.planOf(rendition).segments.map((_, number) => ({ rendition, number })),
+  )
   return Promise.all(
-    hls.plan.segments.map(async (_, number) => {
-      const body = await hls.mainSegment(number, recording.file)
+    addresses.map(async ({ rendition, number }) => {
+      const body = await hls.segment({ rendition, number }, recording.file)
       if (body === undefined || hls.key === undefined) throw new Error('there is no such segment')
       const bytes = await readWholeBody(recording.file, body)
+      const iv = segmentIv({ number, rendition: renditionNumber(rendition) })
       return {
-        pair: Buffer.concat([hls.key, segmentIv({ number })]).toString('hex'),
+        pair: Buffer.concat([hls.key, iv]).toString('hex'),
         content: createHash('sha256').update(bytes).digest('hex'),
       }
     }),
@@ -60,7 +72,7 @@ test('no IV is used twice under one key, whatever the settings and the container
     }
   }
   expect(forms).toEqual(new Set(['ts', 'fmp4']))
-  expect(contents.size).toBeGreaterThan(20)
+  expect(contents.size).toBeGreaterThan(60)
 })
 
 test('audio that is silent without a decoder has a key of its own', () => {

@@ -21,6 +21,7 @@ import type { Rendition, SegmentForm, SegmentNumber } from '../playlist/segment-
 import type { PlannedSegment, SegmentPlan } from '../playlist/segment-plan.ts'
 import { createSegment } from '../segment/create-segment.ts'
 import { keyFramesOf } from '../segment/key-frame-runs.ts'
+import { samplesIndex } from '../segment/planned-recording.ts'
 import type { PlannedRecording } from '../segment/planned-recording.ts'
 import { ownBytes } from '../segment/segment-bodies.ts'
 import type { SegmentBodies } from '../segment/segment-bodies.ts'
@@ -277,7 +278,7 @@ export class HlsRecording {
 
 /** The recording with segments of fMP4; undefined if that is impossible. */
 function asSamples(planned: PlannedRecording): PlannedRecording | undefined {
-  const index = planned.reader.asSamples?.(planned.index)
+  const index = samplesIndex(planned)
   return index && { ...planned, index, plan: planned.growth?.samplesPlan ?? planned.plan }
 }
 

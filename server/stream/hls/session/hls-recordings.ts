@@ -16,7 +16,7 @@ import {
   planGrowingSegments,
   planSegments,
 } from '../playlist/segment-plan.ts'
-import { plannedBytes } from '../segment/planned-recording.ts'
+import { plannedBytes, samplesIndex } from '../segment/planned-recording.ts'
 import { createSegmentBodies } from '../segment/segment-bodies.ts'
 import type { TranscodedAudio } from '../segment/transcoded-audio.ts'
 import type { Freshness } from './freshness.ts'
@@ -173,7 +173,7 @@ export class HlsRecordings {
     }
     const plan = planGrowingSegments(index.splitPoints, rules)
     const { readers, growing } = this.#options
-    const samples = readers.forIndex(index).asSamples?.(index)
+    const samples = samplesIndex({ reader: readers.forIndex(index), index })
     const { stableSplitPoints = 0 } = samples?.growth ?? {}
     const samplesPlan =
       samples && planGrowingSegments(index.splitPoints, { ...rules, stableSplitPoints })

@@ -111,15 +111,15 @@ export class OpenSession {
     return sessionPlaylist(this.#listing, { ...wanted, file: this.#file })
   }
 
-  /** What visitors can choose from, the original first. Reads a segment. */
+  /** What visitors can choose from, the original first. Reads a segment of the first recording. */
   async qualities(): Promise<SessionQuality[]> {
     const { recordings } = this.#listing
     const [listed] = recordings
     if (listed === undefined) return []
-    const file = await this.#open(listed)
+    const file = await this.#open(listed).catch(() => undefined)
     return sessionQualities(
       recordings.map(({ recording }) => recording),
-      file,
+      async (rendition) => file && listed.recording.averageBits(rendition, file),
     )
   }
 

@@ -1,7 +1,8 @@
 // The qualities of a session that need no encoding: as recorded, key frames, or sound only.
+import { withTimeout } from '../../../../shared/with-timeout.ts'
+import { AppError, isAppError } from '../../../base/errors.ts'
 import { SPLIT_KEY_FRAME, secondsFromTicks } from '../../../media/media-index.ts'
-import type { SplitPointTable } from '../../../media/media-index.ts'
-import type { OpenFile } from '../../../storage/recordings/storage.ts'
+import type { MediaIndex, SplitPointTable } from '../../../media/media-index.ts'
 import { MAIN } from '../playlist/segment-names.ts'
 import type { PlayedRendition } from '../playlist/segment-names.ts'
 import type { HlsRecording } from './hls-recording.ts'
@@ -18,6 +19,9 @@ const LABELS: Record<Quality, string> = {
 
 /** Pictures that are further apart tell little. */
 const MAX_KEY_FRAME_SECONDS = 6
+/** A slow bucket must not delay what else a page shows of the session. */
+const MEASURE_WAIT_MS = 1000
+const USUAL_BITS: Record<Quality, number> = { original: 6e6, saver: 8e5, audio: 13e4 }
 /** Intervals that are measured: of a growing recording, the first ones, which do not change. */
 const MEASURED_INTERVALS = 32
 
@@ -49,34 +53,49 @@ export function hasQuality(recordings: readonly HlsRecording[], quality: Quality
   })
 }
 
-/**
- * The qualities of a session.
- *
- * @param file the first recording, of which one segment is measured
- */
+/** Bits per second of a rendition of the first recording; undefined if it cannot be read. */
+type Measure = (rendition: PlayedRendition) => Promise<number | undefined>
+
+/** The qualities of a session. What is not measured in time is estimated. */
 export async function sessionQualities(
   recordings: readonly HlsRecording[],
-  file: OpenFile,
+  measure: Measure,
 ): Promise<SessionQuality[]> {
   const [first] = recordings
   if (first === undefined) return []
   const { tracks } = first.planned.index
+  const intervals = recordings.map(({ planned }) => keyFrameSeconds(planned.index.splitPoints))
   const offered = QUALITIES.filter((id) => hasQuality(recordings, id))
-  const described = offered.map(async (id) => {
-    const sent = tracks.filter(({ kind }, at) => {
-      const isFirst = tracks.findIndex((track) => track.kind === kind) === at
-      return isFirst && (id !== 'audio' || kind === 'audio')
-    })
-    const intervals = recordings.map(({ planned }) => keyFrameSeconds(planned.index.splitPoints))
-    return {
+  return Promise.all(
+    offered.map(async (id) => ({
       id,
       label: LABELS[id],
-      bandwidth: Math.ceil(await first.averageBits(renditionOf(id), file)),
-      codecs: sent.map(({ codec }) => codec).join(','),
+      bandwidth: Math.ceil((await measureInTime(measure, renditionOf(id))) ?? USUAL_BITS[id]),
+      codecs: codecsOf(tracks, id),
       ...(id === 'saver' && { keyFrameSeconds: Math.round(Math.max(...intervals) * 10) / 10 }),
-    }
-  })
-  return Promise.all(described)
+    })),
+  )
+}
+
+async function measureInTime(
+  measure: Measure,
+  rendition: PlayedRendition,
+): Promise<number | undefined> {
+  const reason = (): AppError => new AppError('busy', 'the segment is not read yet')
+  try {
+    const work = async (): Promise<number | undefined> => measure(rendition)
+    return await withTimeout(work, { timeoutMs: MEASURE_WAIT_MS, reason })
+  } catch (error) {
+    if (isAppError(error)) return undefined
+    throw error
+  }
+}
+
+/** Those of the first video and the first audio track, as far as they are sent. */
+function codecsOf(tracks: MediaIndex['tracks'], quality: Quality): string {
+  const video = quality === 'audio' ? undefined : tracks.find(({ kind }) => kind === 'video')
+  const audio = tracks.find(({ kind }) => kind === 'audio')
+  return [video, audio].flatMap((track) => track?.codec ?? []).join(',')
 }
 
 /** The median distance of key frames; Infinity without any. */
