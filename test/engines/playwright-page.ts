@@ -11,7 +11,9 @@ export async function openPlaywrightPage(browser: Browser): Promise<EnginePage> 
     open: async (url) => void (await page.goto(url)),
     evaluate: (expression) => page.evaluate(expression),
     click: (xpath) => page.locator(`xpath=${xpath}`).click({ timeout: patienceMs }),
-    type: (xpath, text) => page.locator(`xpath=${xpath}`).fill(text, { timeout: patienceMs }),
+    // `fill` over BiDi changes the value of an input, of which React learns nothing.
+    type: (xpath, text) =>
+      page.locator(`xpath=${xpath}`).pressSequentially(text, { timeout: patienceMs }),
     close: () => context.close(),
   }
 }
