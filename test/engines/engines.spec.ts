@@ -63,7 +63,6 @@ if (webKit) {
       expect(await page.evaluate(`'MediaSource' in globalThis`)).toBe(false)
       expect(await page.evaluate(`${mainVideo}.currentSrc`)).toMatch(/playlist\.m3u8$/)
       await chooseTracks(page, `/\\?audio=de$/.test(${mainVideo}.currentSrc)`)
-      await chooseQuality(page)
       await playEmbedded(page, site.url)
     } finally {
       await page.close()
