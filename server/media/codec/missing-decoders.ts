@@ -23,7 +23,7 @@ const VP9_PROFILES: Partial<Record<string, MissingDecoder[]>> = {
  * @param codec RFC 6381
  */
 export function missingDecoders(codec: string): MissingDecoder[] {
-  const [entry, profile = '', , depth] = codec.split('.')
+  const [entry = '', profile = '', , depth] = codec.split('.')
   switch (entry) {
     case 'hvc1':
     case 'hev1':
