@@ -64,8 +64,9 @@ export class HlsRecording {
   /** Encrypts the segments; undefined if they are sent in the clear. */
   readonly key: Buffer | undefined
   readonly #caches: SegmentCaches
-  /** By the name of the rendition's playlist. */
+  /** By the name of the rendition's playlist, as are the averages. */
   readonly #bandwidths = new Map<string, Promise<Bandwidth>>()
+  readonly #averages = new Map<string, number>()
   #samples: PlannedRecording | 'none' | undefined
 
   constructor(planned: PlannedRecording, settings: HlsSettings, caches: SegmentCaches) {
@@ -178,9 +179,13 @@ export class HlsRecording {
     const { segments, timescale } = this.planOf(rendition)
     const ticks = segments.slice(0, 2).map(({ startTicks, endTicks }) => endTicks - startTicks)
     const longest = Math.max(...ticks, 1)
-    const number = ticks.indexOf(longest)
-    const bits = (await this.#recordedBytes(rendition, number, file)) * 8
-    return bits / secondsFromTicks(longest, timescale) + this.#transcodedBits(rendition)
+    const name = playlistFileName(rendition)
+    const known = this.#averages.get(name)
+    if (known !== undefined) return known
+    const bits = (await this.#recordedBytes(rendition, ticks.indexOf(longest), file)) * 8
+    const average = bits / secondsFromTicks(longest, timescale) + this.#transcodedBits(rendition)
+    this.#averages.set(name, average)
+    return average
   }
 
   /** Does not transcode: the bit rate of the encoder is known. */
@@ -198,7 +203,8 @@ export class HlsRecording {
     const tracks = this.#tracksOf(rendition)
     if (source === undefined || tracks === 'none' || from === to || isGap === true) return 0
     const { asRecorded, transcoded } = divideTracks(source.index, tracks)
-    if (transcoded.length === 0) {
+    // The samples of MPEG-TS are in memory: they would replace other bodies in the cache.
+    if (transcoded.length === 0 && !isOfSamples(rendition)) {
       const body = await this.segment({ number, tailBytes, rendition }, file)
       return body?.sizeBytes ?? 0
     }
