@@ -237,6 +237,11 @@ it('check lists what is unplayable and what has limitations, and nothing else', 
   ].toSorted((one, other) => (one.name < other.name ? -1 : 1))
   expect(report).toEqual({
     playableSessions: played.length,
+    missingDecoders: [
+      { needs: 'HEVC', sessions: 3 },
+      { needs: 'AV1', sessions: 1 },
+      { needs: '10 bit', sessions: 1 },
+    ],
     recordings: rows.map(({ name, row }) => ({
       path: `alice/2026-01-31/${name}`,
       streamer: 'alice',
