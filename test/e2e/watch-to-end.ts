@@ -7,7 +7,10 @@ export interface Watched {
   reached: 'ended' | 'stalled' | 'failed'
   currentTime: number
   duration: number
-  /** How often the position moved backwards. */
+  /**
+   * How often the position moved backwards: by a seek, or by more than the clock of a browser that
+   * waits for data is corrected by at a high rate.
+   */
   stepsBack: number
   /**
    * Largest seek forwards, in seconds: how a player skips what it cannot play. Steps of the
@@ -21,6 +24,9 @@ export interface Watched {
   error: string
 }
 
+/** What a browser's clock is ahead at most, at eight times the speed. */
+const clockSeconds = 1
+
 /** At four times the speed Chromium still decodes all audio. */
 const playbackRate = 4
 
@@ -30,7 +36,7 @@ const playbackRate = 4
  */
 export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched> {
   return video.evaluate(
-    (element: HTMLVideoElement, { rate, limitMs }) =>
+    (element: HTMLVideoElement, { rate, limitMs, clockSeconds }) =>
       new Promise<Watched>((resolve) => {
         // A short recording may have ended before this runs: then it is played again.
         if (element.ended) element.currentTime = 0
@@ -42,6 +48,7 @@ export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched
           const explained = ((performance.now() - last.atMs) / 1000) * rate
           const jump = element.currentTime - seen.farthest - explained
           seen.longestJump = Math.max(seen.longestJump, jump)
+          if (element.currentTime < last.position) seen.stepsBack += 1
         }
         element.addEventListener('seeking', onSeeking)
         const timer = setInterval(() => {
@@ -59,7 +66,7 @@ export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched
         }
         const observe = (nowMs: number): void => {
           const position = element.currentTime
-          if (position < last.position) seen.stepsBack += 1
+          if (position < last.position - clockSeconds) seen.stepsBack += 1
           if (position !== last.position) seen.movedAtMs = nowMs
           seen.farthest = Math.max(seen.farthest, position)
           Object.assign(last, { position, atMs: nowMs })
@@ -80,6 +87,6 @@ export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched
           })
         }
       }),
-    { rate, limitMs: patienceMs },
+    { rate, limitMs: patienceMs, clockSeconds },
   )
 }
