@@ -36,8 +36,8 @@ export async function check(config: Config, { format }: CheckOptions, io: Io): P
   const sessions = countOf(report.playableSessions, 'playable session')
   const limited = `${count('limited')} of them with limitations`
   io.stderr(`${sessions}, ${limited}; ${countOf(unplayable, 'unplayable recording')}`)
-  for (const { needs, sessions: number } of report.missingDecoders) {
-    io.stderr(`${countOf(number, 'playable session')} in ${needs}, which not every browser plays`)
+  for (const { needs, sessions: affected } of report.missingDecoders) {
+    io.stderr(`${countOf(affected, 'playable session')} in ${needs}, which not every browser plays`)
   }
   const isEmpty = report.playableSessions + report.recordings.length === 0
   return unplayable > 0 || !isWhole || (isEmpty && outcome.note !== undefined) ? 1 : 0

@@ -19,9 +19,10 @@ export function sampledIndex(index: MediaIndex, source: TsSource): MediaIndex | 
   const frames = index.tracks.filter(({ kind }) => kind === 'video')
   const sampled: TsSource = { ...places, form: 'fmp4', sections }
   const tracks = [...frames, ...(audio === undefined ? [] : [audio])]
-  const stable = growth && stableSamples(growth.stableSplitPoints)
   const limited = withByteLimits({ ...kept, tracks, source: sampled }, sampled)
-  return growth ? { ...limited, growth: { ...growth, stableSplitPoints: stable ?? 0 } } : limited
+  if (growth === undefined) return limited
+  const stableSplitPoints = stableSamples(growth.stableSplitPoints)
+  return { ...limited, growth: { ...growth, stableSplitPoints } }
 }
 
 type SampledSection = TsSection & { samples: TsSamples }

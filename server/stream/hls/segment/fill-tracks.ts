@@ -11,7 +11,8 @@ const MAX_VIDEO_GAP_SECONDS = 0.25
 const MAX_AUDIO_GAP_SECONDS = 1.5
 /** Seven minutes of AAC. In a longer silence, the last frame gets the remaining duration. */
 const MAX_SILENT_FRAMES = 20_000
-const MAX_TICKS = 2 ** 32 - 1
+/** Of a sample in a trun box (ISO/IEC 14496-12 8.8.8). */
+export const MAX_TICKS = 2 ** 32 - 1
 
 /** Times of a segment on the session's timeline. */
 export interface SegmentSpan {

@@ -1,5 +1,6 @@
 // The key frames of a segment as samples of their own, each shown until the next one. Pure.
 import type { SampleRun } from '../../../media/media-reader.ts'
+import { MAX_TICKS } from './fill-tracks.ts'
 
 /**
  * The runs of a segment with only the key frames of its video.
@@ -16,7 +17,7 @@ export function keyFramesOf(runs: readonly SampleRun[], endSeconds: number): Sam
  * The key frames of a run of video, at the times at which the recording shows them. The last one
  * lasts until the end of the segment. Undefined if there is none.
  */
-export function keyFrameRun(run: SampleRun, endSeconds: number): SampleRun | undefined {
+function keyFrameRun(run: SampleRun, endSeconds: number): SampleRun | undefined {
   const { kind, timescale, sizes, offsets, bytes, prefix } = run
   const frames = listKeyFrames(run)
   const [first] = frames
@@ -28,7 +29,7 @@ export function keyFrameRun(run: SampleRun, endSeconds: number): SampleRun | und
     firstDecodeTicks: first.shownTicks,
     sizes: Uint32Array.from(frames, ({ at }) => sizes[at] ?? 0),
     durations: Uint32Array.from(frames, ({ shownTicks }, i) =>
-      Math.max((frames[i + 1]?.shownTicks ?? endTicks) - shownTicks, 1),
+      Math.min(Math.max((frames[i + 1]?.shownTicks ?? endTicks) - shownTicks, 1), MAX_TICKS),
     ),
     syncs: new Uint8Array(frames.length).fill(1),
     ...(offsets && { offsets: Float64Array.from(frames, ({ at }) => offsets[at] ?? 0) }),

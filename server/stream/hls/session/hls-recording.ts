@@ -175,13 +175,13 @@ export class HlsRecording {
    */
   async averageBits(rendition: Rendition, file: OpenFile): Promise<number> {
     const { stat, index } = this.planned
-    if (rendition.kind === 'main') return (stat.sizeBytes * 8) / durationSeconds(index)
-    const { segments, timescale } = this.planOf(rendition)
-    const ticks = segments.slice(0, 2).map(({ startTicks, endTicks }) => endTicks - startTicks)
-    const longest = Math.max(...ticks, 1)
+    if (rendition.kind === 'main') return (stat.sizeBytes * 8) / (durationSeconds(index) || 1)
     const name = playlistFileName(rendition)
     const known = this.#averages.get(name)
     if (known !== undefined) return known
+    const { segments, timescale } = this.planOf(rendition)
+    const ticks = segments.slice(0, 2).map(({ startTicks, endTicks }) => endTicks - startTicks)
+    const longest = Math.max(...ticks, 1)
     const bits = (await this.#recordedBytes(rendition, ticks.indexOf(longest), file)) * 8
     const average = bits / secondsFromTicks(longest, timescale) + this.#transcodedBits(rendition)
     this.#averages.set(name, average)
