@@ -30,9 +30,11 @@ export function QualityMenu({ qualities, quality, onSelect }: QualityMenuProps) 
   )
 }
 
-/** `0.4 Mbit/s, a picture every 2 s` */
+/** `730 kbit/s, a picture every 2 s` */
 function describe({ bandwidth, keyFrameSeconds }: Quality): string {
-  const megabits = (bandwidth / 1e6).toLocaleString('en', { maximumSignificantDigits: 2 })
-  const pictures = keyFrameSeconds === undefined ? '' : `, a picture every ${keyFrameSeconds} s`
-  return `${megabits} Mbit/s${pictures}`
+  const [bits, unit] = bandwidth < 1e6 ? [bandwidth / 1e3, 'kbit/s'] : [bandwidth / 1e6, 'Mbit/s']
+  const rate = bits.toLocaleString('en', { maximumSignificantDigits: 2 })
+  // No break before the unit.
+  const pictures = keyFrameSeconds ? `, a picture every ${keyFrameSeconds}\u00A0s` : ''
+  return `${rate}\u00A0${unit}${pictures}`
 }
