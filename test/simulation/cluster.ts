@@ -64,6 +64,8 @@ export class Cluster {
   readonly #served = new Map<string, { hash: string; node: string }>()
   /** Names whose last change has no response. */
   readonly #uncertain = new Set<string>()
+  /** Names whose change may still get a response. */
+  readonly #changing = new Set<string>()
   readonly #operator: Actor
   readonly #operatorDatabase: SharedDatabase
 
@@ -128,6 +130,7 @@ export class Cluster {
     if (this.#uncertain.has(key)) return
     // Until the response, either may be true; without one, a change may arrive much later.
     this.#uncertain.add(key)
+    this.#changing.add(key)
     if (action === 'unhide') this.hidden.delete(key)
     await world.as(this.#operator, async () => {
       const names = sharedHiddenNames(this.#operatorDatabase, () => world.wallMs())
@@ -138,6 +141,8 @@ export class Cluster {
       } catch {
         this.hidden.delete(key)
         return
+      } finally {
+        this.#changing.delete(key)
       }
       this.#uncertain.delete(key)
       if (action === 'hide' && !this.hidden.has(key)) {
@@ -146,11 +151,13 @@ export class Cluster {
     })
   }
 
-  /** The database has become an older one: what it has is what operators expect. */
+  /** The database has become an older one: what it has is expected, but what operators change. */
   async expectHiddenOfDatabase(): Promise<void> {
     this.hasLost = true
     this.hidden.clear()
-    for (const name of await readHidden(this.options.server)) this.#expectHidden(name)
+    for (const name of await readHidden(this.options.server)) {
+      if (!this.#changing.has(keyOfName(name))) this.#expectHidden(name)
+    }
   }
 
   #expectHidden(name: HiddenName): void {
