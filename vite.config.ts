@@ -7,6 +7,7 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import type { Plugin, Rolldown } from 'vite'
 import { compressAssets } from './scripts/compress-assets.ts'
+import { hlsFromSource } from './scripts/hls-from-source.ts'
 
 /** Files of the embedded player. The worker is equal, and has the name it has in the page. */
 const embedFiles = {
@@ -56,7 +57,8 @@ export default defineConfig(({ command, mode }) => {
   return {
     root: 'web',
     logLevel: 'warn',
-    plugins: [react(), dropDisplayNames, compressAssets()],
+    plugins: [react(), dropDisplayNames, hlsFromSource(), compressAssets()],
+    worker: { plugins: () => [hlsFromSource()] },
     // Scripts and styles find each other wherever the site is; the server rewrites the HTML.
     experimental: {
       renderBuiltUrl: (_name, { hostType }) => ({ relative: hostType !== 'html' }),

@@ -2,6 +2,7 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { shareCompileCache } from './scripts/compile-cache.mjs'
+import { hlsFromSource } from './scripts/hls-from-source.ts'
 import { findProgram, findPrograms } from './scripts/programs.mjs'
 import { patienceMs, soon } from './test/support/patience.ts'
 
@@ -52,6 +53,7 @@ class LongFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  plugins: [hlsFromSource()],
   test: {
     include: ['{server,shared,web,scripts}/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'test/e2e/**', ...EXCLUDED],

@@ -39,6 +39,23 @@ for (const fixture of playableFixtures.filter(({ audio }) => audio === 'transcod
   })
 }
 
+for (const id of ['ts-h264-aac-cea608', 'mkv-h264-aac-60s']) {
+  test(`plays ${id} where no worker starts`, async ({ page, consoleErrors }) => {
+    await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'Worker'))
+    const demuxer = page.waitForResponse(/\/assets\/transmuxer-/)
+    await page.goto(pathOf(id))
+    await demuxer
+    await expect.poll(() => currentTime(page.locator('video'))).toBeGreaterThan(1)
+    expect(consoleErrors.list()).toEqual([])
+  })
+}
+
+test('plays where the script of the worker fails', async ({ page }) => {
+  await page.route(/\/assets\/hls\.worker-/, (route) => route.abort())
+  await page.goto(pathOf('ts-h264-aac-cea608'))
+  await expect.poll(() => currentTime(page.locator('video'))).toBeGreaterThan(1)
+})
+
 test('continues after a seek into the middle', async ({ page, consoleErrors }) => {
   await page.goto(pathOf('mp4-h264-aac51-moov-last-bframes'))
   const video = page.locator('video')

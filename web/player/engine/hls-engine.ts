@@ -7,7 +7,8 @@ import type {
   HlsConfig,
   RetryConfig,
 } from 'hls.js/light'
-import workerUrl from 'hls.js/dist/hls.worker.js?url'
+// oxlint-disable-next-line import/default -- The query makes it a URL.
+import workerUrl from './hls.worker.ts?worker&url'
 import { adaptBufferTarget } from './buffer-target.ts'
 import { trackDecodableStart } from './decodable-start.ts'
 import { ORIGINAL } from '../playback/playlist.ts'
@@ -22,7 +23,7 @@ import { warmWorker } from './warm-worker.ts'
 
 /** Starts the worker, which all sessions share. */
 export function prepareHls(): void {
-  warmWorker(hlsConfig(0))
+  warmWorker(workerUrl)
 }
 
 interface HlsEngineOptions {
