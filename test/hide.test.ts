@@ -1,8 +1,8 @@
 // `aftercast hide` with a running server: every URL of hidden content responds 410, and no file
 // changes.
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { extract } from 'tar'
+import { create } from 'tar'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { errorResponse } from '../shared/contract.ts'
 import {
@@ -63,6 +63,11 @@ afterAll(async () => {
 
 async function run(...args: string[]): Promise<ProgramOutcome> {
   return runInProcess([...args, '--data', library.data], { workingFolder: library.folder })
+}
+
+async function restore(archive: string, data: string): Promise<ProgramOutcome> {
+  const workingFolder = library.folder
+  return runInProcess(['restore', archive, '--data', data], { workingFolder })
 }
 
 async function statusOf(target: string): Promise<number> {
@@ -328,13 +333,17 @@ describe('a backup', () => {
     expect((await readdir(library.folder)).filter((name) => name.startsWith('.'))).toEqual([])
 
     const data = path.join(library.folder, 'restored')
-    await mkdir(data)
-    await extract({ file: archive, cwd: data })
+    expect(await restore(archive, data)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`catalog.sqlite of ${archive} are in ${data}\n`),
+      stderr: '',
+    })
     expect((await readdir(data)).toSorted()).toEqual([
       'analytics.sqlite',
       'catalog.sqlite',
       'hls-secret',
       'house-ads',
+      'lock.sqlite',
     ])
     expect(await readFile(path.join(data, ad), 'utf8')).toBe('<svg/>')
     const restored = await startServer({ args: [library.recordings, '--data', data] })
@@ -368,8 +377,7 @@ describe('a backup', () => {
     const archive = path.join(library.folder, 'records.tar')
     expect(await run('backup', archive)).toMatchObject({ code: 0, stderr: '' })
     const data = path.join(library.folder, 'with-records')
-    await mkdir(data)
-    await extract({ file: archive, cwd: data })
+    expect(await restore(archive, data)).toMatchObject({ code: 0 })
     // Between two samples: index and identity are equal.
     bytes.fill(7, 100_000, 100_008)
     await library.place('alice/2026-01-31/large.ts', bytes)
@@ -393,6 +401,51 @@ describe('a backup', () => {
       )
     } finally {
       await restored.stop()
+    }
+  })
+
+  it('is restored only into an empty folder, and only as it was written', async () => {
+    const archive = path.join(library.folder, 'whole.tar')
+    expect(await run('backup', archive)).toMatchObject({ code: 0 })
+    const used = path.join(library.folder, 'used')
+    await mkdir(used)
+    await writeFile(path.join(used, 'notes.txt'), '')
+    expect(await restore(archive, used)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `aftercast: data: ${used} is not empty: name an empty or new folder with --data\n`,
+    })
+    expect((await readdir(used)).toSorted()).toEqual(['lock.sqlite', 'notes.txt'])
+
+    const bytes = await readFile(archive)
+    const damaged = Buffer.from(bytes)
+    const secondPage = bytes.indexOf('SQLite format 3') + 4096
+    damaged.fill(0x55, secondPage, secondPage + 4096)
+    const source = path.join(library.folder, 'source')
+    await mkdir(source)
+    await writeFile(path.join(source, 'catalog.sqlite'), 'x'.repeat(5000))
+    await writeFile(path.join(source, 'other'), '')
+    await symlink('/etc/passwd', path.join(source, 'hls-secret'))
+    const tar = async (...names: string[]): Promise<Buffer> => {
+      const file = path.join(library.folder, 'other.tar')
+      await create({ file, cwd: source }, names)
+      return readFile(file)
+    }
+    for (const [content, reason] of [
+      [bytes.subarray(0, bytes.length / 2), 'Truncated input'],
+      [Buffer.from('no archive'), 'Unrecognized archive format'],
+      [damaged, 'catalog.sqlite'],
+      [await tar('catalog.sqlite'), 'catalog.sqlite'],
+      [await tar('catalog.sqlite', 'other'), 'other is not part of one'],
+      [await tar('catalog.sqlite', 'hls-secret'), 'hls-secret is not part of one'],
+    ] as const) {
+      const file = path.join(library.folder, 'strange.tar')
+      await writeFile(file, content)
+      const data = path.join(library.folder, 'unrestored')
+      const { code, stdout, stderr } = await restore(file, data)
+      expect([code, stdout, stderr.split('\n')]).toEqual([1, '', [expect.any(String), '']])
+      expect(stderr).toContain(reason)
+      expect(await readdir(data)).toEqual(['lock.sqlite'])
     }
   })
 

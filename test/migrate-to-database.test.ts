@@ -102,3 +102,23 @@ it('is required where the database lacks hidden names of the data folder', async
   expect((await run(['scan', library.recordings], shared)).code).toBe(0)
   expect((await run(['hide', '--list'], shared)).stdout).toBe('bob\neve\n')
 })
+
+it('restores a backup into an empty database, and into no other', async () => {
+  const archive = path.join(library.folder, 'site.tar')
+  library.data = path.join(library.folder, 'site')
+  await run(['scan', library.recordings])
+  await run(['hide', 'mallory'])
+  expect((await run(['backup', archive])).code).toBe(0)
+  library.data = path.join(library.folder, 'refused')
+  const refused = await run(['restore', archive], { AFTERCAST_DATABASE_URL: database })
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringMatching(/^aftercast: database: \S+ is not empty: [^\n]+\n$/),
+  ])
+  const empty = await (await sharedPostgres(inject('postgresFolder'))).createDatabase()
+  const shared = { AFTERCAST_DATABASE_URL: empty }
+  library.data = path.join(library.folder, 'restored')
+  expect(await run(['restore', archive], shared)).toMatchObject({ code: 0, stderr: '' })
+  expect((await run(['hide', '--list'], shared)).stdout).toBe('mallory\n')
+  expect((await run(['scan', library.recordings], shared)).code).toBe(0)
+})

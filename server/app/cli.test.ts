@@ -27,6 +27,7 @@ async function runWith(args: string[], exitCode = 0) {
       stats: noting('stats'),
       migrate: noting('migrate'),
       backup: noting('backup'),
+      restore: noting('restore'),
     },
     output: {
       stdout: (text) => (seen.stdout += text),
@@ -131,6 +132,10 @@ describe('runCommandLine', () => {
       ['backup', 'a.tar'],
       ['backup', { flags: {} }, 'a.tar'],
     ],
+    [
+      ['restore', 'a.tar'],
+      ['restore', { flags: {} }, 'a.tar'],
+    ],
   ])('hands %j on', async (args, asked) => {
     expect((await runWith(args)).asked).toEqual([asked])
   })
@@ -156,6 +161,7 @@ describe('runCommandLine', () => {
       stats: async () => 0,
       migrate: async () => 0,
       backup: async () => 0,
+      restore: async () => 0,
     }
     const output = { stdout: () => undefined, stderr: () => undefined }
     await expect(runCommandLine(['check'], { actions, output, version: '1' })).rejects.toThrow(
@@ -174,6 +180,7 @@ describe('runCommandLine', () => {
     ['stats'],
     ['migrate'],
     ['backup'],
+    ['restore'],
   ])('prints help of %s', async (command) => {
     const { code, stdout, asked } = await runWith([command, '--help'])
     expect(code).toBe(0)

@@ -37,6 +37,8 @@ export interface CommandActions {
   migrate: (input: CommandInput, to: string) => Promise<number>
   /** @param file path of the new archive */
   backup: (input: CommandInput, file: string) => Promise<number>
+  /** @param file path of an archive of `backup` */
+  restore: (input: CommandInput, file: string) => Promise<number>
 }
 
 /** Output of `check`. */
@@ -155,9 +157,11 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
   addMigrate(program).action(async ({ to, ...options }: MigrateFlags) =>
     conclude(await actions.migrate(inputOf(undefined, options), to)),
   )
-  addBackup(program).action(async (file: string, options: LibraryOptions) =>
-    conclude(await actions.backup(inputOf(undefined, options), file)),
-  )
+  for (const name of ['backup', 'restore'] as const) {
+    ARCHIVING[name](program).action(async (file: string, options: LibraryOptions) =>
+      conclude(await actions[name](inputOf(undefined, options), file)),
+    )
+  }
   return program
 }
 
@@ -194,6 +198,9 @@ interface HideFlags extends LibraryOptions {
 
 /** Commands that fill the catalog. */
 const FILLING = { serve: addServe, work: addWork, scan: addScan }
+
+/** Commands with an archive. */
+const ARCHIVING = { backup: addBackup, restore: addRestore }
 
 function addServe(program: Command): Command {
   return withRebuild(
@@ -329,6 +336,15 @@ function addBackup(program: Command): Command {
       .command('backup')
       .description('Writes what cannot be made again of the data folder into a tar archive.')
       .argument('<FILE>', 'path of the new archive'),
+  )
+}
+
+function addRestore(program: Command): Command {
+  return withConfig(
+    program
+      .command('restore')
+      .description('Puts the archive of a backup into an empty data folder or database.')
+      .argument('<FILE>', 'archive that `backup` has written'),
   )
 }
 

@@ -1,7 +1,7 @@
 // The data folder of a site: claimed by the one process that writes it, or required to be there.
 import Sqlite from 'better-sqlite3'
 import { accessSync } from 'node:fs'
-import { access, appendFile, realpath } from 'node:fs/promises'
+import { access, appendFile, readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { withTimeout } from '../../shared/with-timeout.ts'
 import type { Config } from '../base/config/load-config.ts'
@@ -63,6 +63,14 @@ export function requireCatalog({ data }: Pick<Config, 'data'>): void {
   }
   const remedy = 'name the data folder of the site with --data, or its configuration with --config'
   throw new AppError('usage', `data: ${data} has no catalog: ${remedy}`)
+}
+
+/** @throws AppError `usage` if there is more in the claimed data folder than its lock */
+export async function requireEmpty(data: string): Promise<void> {
+  const names = (await readdir(data)).filter((name) => !name.startsWith(LOCK_FILE))
+  if (names.length === 0) return
+  const remedy = 'name an empty or new folder with --data'
+  throw new AppError('usage', `data: ${data} is not empty: ${remedy}`)
 }
 
 /** Recordings are never written to, and a scan would find what is in the data folder. */

@@ -91,6 +91,10 @@ function createActions(surroundings: Surroundings, version: string): CommandActi
       const { backup } = await import('./commands/backup.ts')
       return backup(await configure(input), file, io)
     },
+    async restore(input, file) {
+      const { restore } = await import('./commands/restore.ts')
+      return restore(await configure(input), file, io)
+    },
   }
 }
 

@@ -16,6 +16,10 @@ import type { Io } from '../io.ts'
 import { CATALOG_FILE, INDEX_FOLDER } from '../library.ts'
 
 const DATABASES = [CATALOG_FILE, ACTIVITY_FILE]
+const RECORDS = Object.values(RECORD_FOLDERS).map((folder) => join(INDEX_FOLDER, folder))
+
+/** What an archive may have: files, and folders with what is in them. The catalog is last. */
+export const BACKUP_NAMES = [HOUSE_FOLDER, ...RECORDS, SECRET_FILE, ACTIVITY_FILE, CATALOG_FILE]
 
 /**
  * Writes the archive while servers run; returns the exit code 0. Its files belong into an empty
@@ -68,8 +72,7 @@ async function copyFiles(data: string, target: string): Promise<string[]> {
     await copyFile(join(data, SECRET_FILE), join(target, SECRET_FILE))
     names.push(SECRET_FILE)
   }
-  for (const folder of Object.values(RECORD_FOLDERS)) {
-    const name = join(INDEX_FOLDER, folder)
+  for (const name of RECORDS) {
     if (!(await exists(join(data, name)))) continue
     await copyRecords(join(data, name), join(target, name))
     names.push(name)

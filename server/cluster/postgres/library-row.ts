@@ -53,6 +53,14 @@ export async function readLibrary(database: SharedDatabase): Promise<SharedLibra
   return libraryShape.parse(rows[0])
 }
 
+/** Whether a site has stored anything in the database. */
+export async function isUsed(database: SharedDatabase): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT EXISTS (SELECT FROM aftercast.recordings) OR EXISTS (SELECT FROM aftercast.hidden)
+      OR EXISTS (SELECT FROM aftercast.daily_counts) AS used`.execute(database)
+  return z.object({ used: z.boolean() }).parse(rows[0]).used
+}
+
 /** Makes a process the scanning one if there is none; returns whether it is. */
 export async function claimScan(database: SharedDatabase, token: string): Promise<boolean> {
   const { rows } = await sql`
