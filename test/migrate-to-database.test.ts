@@ -23,7 +23,7 @@ afterAll(async () => library.remove())
 async function run(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<ProgramOutcome> {
   return runInProcess([...args, '--data', library.data], {
     workingFolder: library.folder,
-    environment,
+    environment: { AFTERCAST_LOG_LEVEL: 'warn', ...environment },
   })
 }
 
@@ -121,4 +121,27 @@ it('restores a backup into an empty database, and into no other', async () => {
   expect(await run(['restore', archive], shared)).toMatchObject({ code: 0, stderr: '' })
   expect((await run(['hide', '--list'], shared)).stdout).toBe('mallory\n')
   expect((await run(['scan', library.recordings], shared)).code).toBe(0)
+})
+
+it('is examined by `doctor`, which changes nothing there', async () => {
+  const postgres = await sharedPostgres(inject('postgresFolder'))
+  const url = await postgres.createDatabase()
+  const examine = async (to: string): Promise<string[]> => {
+    const { stdout } = await run(['doctor'], { AFTERCAST_DATABASE_URL: to })
+    return stdout.split('\n').filter((line) => line.includes('database: '))
+  }
+  expect(await examine(url)).toEqual([expect.stringMatching(/^warning .* may do everything: /)])
+  const name = new URL(url).pathname.slice(1)
+  const user = `owner_${name}`
+  await queryOnce(url, `CREATE ROLE ${user} LOGIN PASSWORD '${new URL(url).password}'`)
+  const asOwner = Object.assign(new URL(url), { username: user }).href
+  expect(await examine(asOwner)).toEqual([
+    expect.stringMatching(/^failure .* refuses new schemas: make this user its owner: /),
+  ])
+  await queryOnce(url, `ALTER DATABASE ${name} OWNER TO ${user}`)
+  expect(await examine(asOwner)).toEqual([expect.stringMatching(/^ok .* is PostgreSQL \d+$/)])
+  const schemas = await queryOnce(url, "SELECT 1 FROM pg_namespace WHERE nspname = 'aftercast'")
+  expect(schemas).toEqual([])
+  await queryOnce(url, `ALTER DATABASE ${name} OWNER TO CURRENT_USER`)
+  await queryOnce(url, `DROP ROLE ${user}`)
 })

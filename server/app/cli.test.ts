@@ -28,6 +28,7 @@ async function runWith(args: string[], exitCode = 0) {
       migrate: noting('migrate'),
       backup: noting('backup'),
       restore: noting('restore'),
+      doctor: noting('doctor'),
     },
     output: {
       stdout: (text) => (seen.stdout += text),
@@ -136,6 +137,10 @@ describe('runCommandLine', () => {
       ['restore', 'a.tar'],
       ['restore', { flags: {} }, 'a.tar'],
     ],
+    [
+      ['doctor', '/srv/recordings'],
+      ['doctor', { flags: { recordings: '/srv/recordings' } }],
+    ],
   ])('hands %j on', async (args, asked) => {
     expect((await runWith(args)).asked).toEqual([asked])
   })
@@ -162,6 +167,7 @@ describe('runCommandLine', () => {
       migrate: async () => 0,
       backup: async () => 0,
       restore: async () => 0,
+      doctor: async () => 0,
     }
     const output = { stdout: () => undefined, stderr: () => undefined }
     await expect(runCommandLine(['check'], { actions, output, version: '1' })).rejects.toThrow(
@@ -181,6 +187,7 @@ describe('runCommandLine', () => {
     ['migrate'],
     ['backup'],
     ['restore'],
+    ['doctor'],
   ])('prints help of %s', async (command) => {
     const { code, stdout, asked } = await runWith([command, '--help'])
     expect(code).toBe(0)

@@ -39,6 +39,7 @@ export interface CommandActions {
   backup: (input: CommandInput, file: string) => Promise<number>
   /** @param file path of an archive of `backup` */
   restore: (input: CommandInput, file: string) => Promise<number>
+  doctor: (input: CommandInput) => Promise<number>
 }
 
 /** Output of `check`. */
@@ -154,6 +155,16 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
       await actions.stats(inputOf(undefined, options), { days, format: json ? 'json' : 'tables' }),
     ),
   )
+  addSiteCommands(program, actions, conclude)
+  return program
+}
+
+/** Commands for moving and examining a site. */
+function addSiteCommands(
+  program: Command,
+  actions: CommandActions,
+  conclude: ProgramOptions['conclude'],
+): void {
   addMigrate(program).action(async ({ to, ...options }: MigrateFlags) =>
     conclude(await actions.migrate(inputOf(undefined, options), to)),
   )
@@ -162,7 +173,9 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
       conclude(await actions[name](inputOf(undefined, options), file)),
     )
   }
-  return program
+  addDoctor(program).action(async (folder: string | undefined, options: LibraryOptions) =>
+    conclude(await actions.doctor(inputOf(folder, options))),
+  )
 }
 
 /** One line; commander puts its suggestion into a second one. */
@@ -345,6 +358,15 @@ function addRestore(program: Command): Command {
       .command('restore')
       .description('Puts the archive of a backup into an empty data folder or database.')
       .argument('<FILE>', 'archive that `backup` has written'),
+  )
+}
+
+function addDoctor(program: Command): Command {
+  return withLibrary(
+    program
+      .command('doctor')
+      .description('Examines the machine and the configuration, and says what to do.')
+      .addHelpText('after', '\nExits with 1 if something prevents service.'),
   )
 }
 

@@ -14,6 +14,8 @@ export interface Io {
   terminal: NodeJS.WritableStream | undefined
   /** Process id of this process. */
   processId: number
+  /** `v24.0.0`. */
+  nodeVersion: string
   /** Aborts when the program should exit. */
   signal: AbortSignal
 }

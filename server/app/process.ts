@@ -42,6 +42,7 @@ function createIo(signal: AbortSignal): Io {
     log,
     terminal: process.stderr.isTTY ? createTerminal(log) : undefined,
     processId: process.pid,
+    nodeVersion: process.version,
     signal,
   }
 }

@@ -95,6 +95,10 @@ function createActions(surroundings: Surroundings, version: string): CommandActi
       const { restore } = await import('./commands/restore.ts')
       return restore(await configure(input), file, io)
     },
+    async doctor(input) {
+      const { doctor } = await import('./commands/doctor.ts')
+      return doctor(await configure(input), io)
+    },
   }
 }
 

@@ -35,6 +35,7 @@ export async function runInProcess(
     log: openLineOutput(process.stderr.fd),
     terminal: undefined,
     processId: process.pid,
+    nodeVersion: process.version,
     signal: new AbortController().signal,
   }
   const code = await runProgram(args, { io, environment, workingFolder, serviceFolder })

@@ -1,0 +1,155 @@
+// `aftercast doctor`: what it says of a machine and a configuration, and what it leaves alone.
+import { createServer, request } from 'node:http'
+import type { IncomingHttpHeaders, Server } from 'node:http'
+import { mkdir, readdir } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findFreePort } from './support/servers/free-port.ts'
+import { runInProcess } from './support/servers/run-program.ts'
+import { startServer } from './support/servers/start-server.ts'
+import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
+
+let library: TempLibrary
+let port: number
+
+beforeAll(async () => {
+  library = await createTempLibrary('doctor')
+  await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
+  port = await findFreePort()
+})
+
+afterAll(async () => library.remove())
+
+interface Examined {
+  code: unknown
+  /** Of the findings about one key. */
+  lines: string[]
+}
+
+/** Examines the library, with the data folder of no server. */
+async function examine(key: string, settings: NodeJS.ProcessEnv = {}): Promise<Examined> {
+  const { code, stdout, stderr } = await runInProcess(['doctor'], {
+    workingFolder: library.folder,
+    environment: {
+      PATH: process.env.PATH,
+      PORT: String(port),
+      AFTERCAST_RECORDINGS: library.recordings,
+      AFTERCAST_DATA: path.join(library.folder, 'unmade'),
+      ...settings,
+    },
+  })
+  const all = stdout.trimEnd().split('\n')
+  const count = (level: string): number => all.filter((line) => line.startsWith(level)).length
+  expect(all.length).toBe(count('ok') + count('warning') + count('failure'))
+  expect(stderr).toMatch(new RegExp(`^${count('failure')} failures?, ${count('warning')} warn`))
+  expect(code).toBe(count('failure') > 0 ? 1 : 0)
+  expect(await readdir(library.folder)).not.toContain('unmade')
+  return { code, lines: all.filter((line) => line.includes(`${key}: `)) }
+}
+
+it('finds nothing that prevents service where nothing does, and makes no data folder', async () => {
+  expect(await examine('recordings')).toEqual({
+    code: 0,
+    lines: [`ok      recordings: ${library.recordings} can be listed and read`],
+  })
+  expect((await examine('data')).lines).toEqual([
+    expect.stringMatching(/^ok {6}data: \S+unmade can be written; \d+ MiB are free$/),
+    expect.stringMatching(/data: a small write takes [\d.]+ ms/),
+  ])
+})
+
+it.each([
+  ['data', { AFTERCAST_DATA: '/proc/aftercast' }, 'cannot be written: '],
+  ['recordings', { AFTERCAST_RECORDINGS: '/nowhere' }, 'there is no such folder: '],
+  ['artifacts', { AFTERCAST_ARTIFACTS: '/proc/aftercast' }, 'nodes need to '],
+  ['database', { AFTERCAST_DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/x' }, 'refused: '],
+  ['server', { AFTERCAST_HOST: '192.0.2.1' }, 'no such address (EADDRNOTAVAIL): '],
+])('names what prevents service, by its key: %s', async (key, settings, reason) => {
+  const { code, lines } = await examine(key, settings)
+  expect(code).toBe(1)
+  expect(lines).toEqual([expect.stringMatching(/^failure /)])
+  expect(lines[0]).toContain(reason)
+  expect(lines[0]).not.toContain('secret')
+})
+
+it('warns of recordings without a file', async () => {
+  const empty = path.join(library.folder, 'empty')
+  await mkdir(path.join(empty, 'alice'), { recursive: true })
+  expect(await examine('recordings', { AFTERCAST_RECORDINGS: empty })).toEqual({
+    code: 0,
+    lines: [`warning recordings: ${empty} has no files: name the right folder`],
+  })
+})
+
+describe('the address of the server', () => {
+  it('is taken by the server of this site, or by another program', async () => {
+    const server = await startServer({ args: library.args })
+    const url = new URL(server.url)
+    const lines = async (): Promise<string[]> => (await examine('server', { PORT: url.port })).lines
+    expect(await lines()).toEqual([`ok      server: ${url.host}: the server responds`])
+    await server.stop()
+    const other = createServer((_request, response) => response.end('hello'))
+    await listen(other, Number(url.port))
+    expect(await lines()).toEqual([
+      `failure server: ${url.host}: another program uses this port: ` +
+        'stop it, or choose another server.port',
+    ])
+    await close(other)
+  })
+})
+
+describe('the public URL', () => {
+  it.each([
+    [{ 'x-forwarded-for': '192.0.2.7' }, 'true', /^ok .* leads here; the proxy names visitors$/],
+    [
+      { 'x-forwarded-for': '192.0.2.7' },
+      'false',
+      /^warning .*: set server.trustProxy to "127.0.0.1"$/,
+    ],
+    [{ 'x-forwarded-for': '192.0.2.7' }, '192.0.2.9', /^warning .* is not trusted: /],
+    [{}, 'true', /^warning .* a visitor can name any address: /],
+    [{}, 'false', /^ok .* without a proxy/],
+  ])('knows a proxy that sends %j, trusting %s', async (headers, trust, expected) => {
+    const proxy = await startProxyTo(port, headers)
+    const settings = { AFTERCAST_PUBLIC_URL: proxy.url, AFTERCAST_TRUST_PROXY: trust }
+    const { code, lines } = await examine('site', settings)
+    expect([code, lines]).toEqual([0, [expect.stringMatching(expected)]])
+    await proxy.close()
+  })
+
+  it('leads elsewhere, or nowhere', async () => {
+    const other = await startServer({ args: library.args })
+    const elsewhere = await examine('site', { AFTERCAST_PUBLIC_URL: other.url })
+    expect(elsewhere.lines).toEqual([expect.stringContaining('leads to another server: ')])
+    await other.stop()
+    const nowhere = await examine('site', { AFTERCAST_PUBLIC_URL: other.url })
+    expect(nowhere.lines).toEqual([expect.stringContaining('does not lead here: connection re')])
+  })
+})
+
+async function listen(server: Server, at = 0): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}
+
+async function close(server: Server): Promise<void> {
+  await new Promise((resolve) => server.close(resolve))
+}
+
+/** A proxy that replaces the address of visitors. */
+async function startProxyTo(
+  target: number,
+  headers: IncomingHttpHeaders,
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const server = createServer(({ url: at, method }, response) => {
+    const asked = { host: '127.0.0.1', port: target, path: at, method, headers, agent: false }
+    request(asked, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    }).end()
+  })
+  const url = `http://127.0.0.1:${await listen(server)}`
+  return { url, close: async () => close(server) }
+}
