@@ -62,6 +62,7 @@ const TEST_SETS = {
     places: () => foldersBelow('/usr/lib/postgresql').map((folder) => `${folder}/bin/postgres`),
   }),
   PgBouncer: one('pgbouncer', server('pgbouncer', 'AFTERCAST_PGBOUNCER')),
+  ip: one('iproute2', { names: ['ip'], places: ['/usr/sbin/ip', '/sbin/ip'] }),
   promtool: one('prometheus', server('promtool', 'AFTERCAST_PROMTOOL')),
   'systemd-analyze': one('systemd', server('systemd-analyze', 'AFTERCAST_SYSTEMD_ANALYZE')),
   Firefox: one('firefox-esr', {

@@ -1,6 +1,6 @@
 // The package that npm publishes: its files, and the program as installed with only production
 // dependencies, without the decoders.
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises'
@@ -11,6 +11,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { npm, npmProgram } from '../scripts/prepare.mjs'
+import { findProgram } from '../scripts/programs.mjs'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
@@ -37,6 +38,7 @@ const manifest = z
 const packed = z.array(
   z.object({
     filename: z.string(),
+    integrity: z.string(),
     unpackedSize: z.number(),
     files: z.array(z.object({ path: z.string() })),
   }),
@@ -50,7 +52,7 @@ let library: TempLibrary
 beforeAll(async () => {
   if (isOutdated()) await npm(['run', '--silent', 'build:server'])
   folder = await mkdtemp(path.join(tmpdir(), 'aftercast-package-'))
-  archive = await pack()
+  archive = await pack(folder)
   program = await install()
   library = await createTempLibrary('package')
   await library.place('alice/2026-01-31/1001.mp4', AAC)
@@ -71,9 +73,9 @@ function isOutdated(): boolean {
   return sources.some((file) => statSync(path.join(root, file)).mtimeMs > builtMs)
 }
 
-async function pack(): Promise<z.infer<typeof packed>[number]> {
+async function pack(target: string): Promise<z.infer<typeof packed>[number]> {
   const { program: npmFile, first } = npmProgram()
-  const flags = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
+  const flags = ['pack', '--json', '--ignore-scripts', '--pack-destination', target]
   const { stdout } = await run(npmFile, [...first, ...flags], { cwd: root })
   const [result] = packed.parse(JSON.parse(stdout))
   if (result === undefined) throw new Error('npm has packed nothing')
@@ -94,6 +96,15 @@ async function install(): Promise<string> {
   const installed = path.join(modules, 'aftercast', manifest.bin.aftercast)
   await chmod(installed, 0o755)
   return installed
+}
+
+/** The kernel may refuse a network namespace to users; to root it does not. */
+function canUnshare(): boolean {
+  const ip = findProgram('ip')
+  if (process.env.CI === 'true' || ip === undefined) return ip !== undefined
+  return (
+    spawnSync('unshare', ['--net', '--map-root-user', ip, 'link'], { stdio: 'ignore' }).status === 0
+  )
 }
 
 async function playlistOf(server: StartedServer, id: string) {
@@ -129,6 +140,56 @@ it('contains the built program, the built page and nothing of the sources', () =
   expect(names.filter((name) => !isExpected(name))).toEqual([])
   expect(names.filter((name) => /\.(?:ts|tsx|map)$|\.test\.|node_modules/.test(name))).toEqual([])
   expect(archive.unpackedSize).toBeLessThan(MAX_UNPACKED_BYTES)
+})
+
+it('has equal bytes when it is packed again', async () => {
+  const again = path.join(folder, 'again')
+  await mkdir(again)
+  expect((await pack(again)).integrity).toBe(archive.integrity)
+})
+
+it('contains only packages with free licences, and the terms of those in the page', () => {
+  const lock = z
+    .object({
+      packages: z.record(
+        z.string(),
+        z.object({
+          license: z.string().optional(),
+          dev: z.boolean().optional(),
+          devOptional: z.boolean().optional(),
+          peer: z.boolean().optional(),
+        }),
+      ),
+    })
+    .parse(JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')))
+  const licences = Object.values(lock.packages)
+    .filter(({ dev, devOptional, peer }) => !(dev ?? devOptional ?? peer ?? false))
+    .map(({ license }) => license)
+  const free = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT']
+  const isFree = (licence = ''): boolean =>
+    licence
+      .replace(/[()]/g, '')
+      .split(' OR ')
+      .some((name) => free.includes(name))
+  expect(licences.filter((licence) => !isFree(licence))).toEqual([])
+  const terms = readFileSync(
+    path.join(folder, 'node_modules/aftercast/dist/web/licenses.md'),
+    'utf8',
+  )
+  for (const name of ['hls.js', 'eventemitter3', 'react-dom', 'react-router', 'url-toolkit']) {
+    expect(terms).toContain(`## ${name} - `)
+  }
+})
+
+it.skipIf(!canUnshare())('connects to nothing that is not configured', async () => {
+  const script = path.join(import.meta.dirname, 'support/visit-offline.ts')
+  const args = ['--net', '--map-root-user', process.execPath, script, program, library.recordings]
+  const data = path.join(folder, 'offline')
+  const { stdout } = await run('unshare', [...args, data], { env: { PATH: process.env.PATH } })
+  const visit = z.object({ requests: z.number(), connections: z.number(), datagrams: z.number() })
+  const { requests, connections, datagrams } = visit.parse(JSON.parse(stdout))
+  expect(requests).toBeGreaterThan(5)
+  expect({ connections, datagrams }).toEqual({ connections: requests, datagrams: 0 })
 })
 
 it('contains every file that its README, its messages and its scripts name', () => {

@@ -13,6 +13,8 @@ const linkedFiles = new Set<string>()
 export function pagePath(file: string): string {
   // docs/README.md is the first page.
   if (file === 'README.md') return 'overview.md'
+  // Not that of docs/security.md in another case.
+  if (file === 'SECURITY.md') return 'security-policy.md'
   return file.replace(/^docs\//, '').replace(/(?<=^|\/)README\.md$/, 'index.md')
 }
 
