@@ -40,6 +40,8 @@ export const outsidePatterns = {
   embedPage: `/embed/${session}`,
   siteFeed: '/feed.xml',
   streamerFeed: '/s/:streamer/feed.xml',
+  /** The audio of a session as one file. */
+  audioFile: `${apiPrefix}audio/${session}/:file`,
   oembed: '/oembed',
 } as const
 
@@ -61,6 +63,11 @@ export function embedPagePath(reference: SessionReference): string {
 /** Path of the feed of a streamer's sessions. */
 export function streamerFeedPath(streamer: string): string {
   return formatPath(outsidePatterns.streamerFeed, { streamer })
+}
+
+/** Path of the file of this name with the audio of a session. */
+export function audioFilePath(reference: SessionReference, file: string): string {
+  return formatPath(outsidePatterns.audioFile, { ...reference, file })
 }
 
 /** Path of the list of streamers. */

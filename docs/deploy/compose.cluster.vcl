@@ -39,7 +39,7 @@ sub vcl_init {
 
 sub vcl_backend_fetch {
     set bereq.backend = nodes.backend(by=KEY, alt=bereq.retries, key=nodes.key(
-        regsub(bereq.url, "^(/[\w.~-]+)*?/api/(video|thumbnail)/([^/]+/[^/]+/[^/]+)(/.*)?$", "\3")));
+        regsub(bereq.url, "^(/[\w.~-]+)*?/api/(video|thumbnail|audio)/([^/]+/[^/]+/[^/]+)(/.*)?$", "\3")));
 }
 
 sub vcl_backend_response {
@@ -73,6 +73,10 @@ sub vcl_recv {
             set req.http.X-Purged = xkey.purge(req.http.Surrogate-Key);
         }
         return (synth(200, "Purged " + req.http.X-Purged));
+    }
+    # The audio of whole sessions is read in ranges, and would replace what many visitors watch.
+    if (req.url ~ "^(/[\w.~-]+)*?/api/audio/") {
+        return (pass);
     }
     # No response depends on cookies, so they must not prevent caching.
     unset req.http.Cookie;

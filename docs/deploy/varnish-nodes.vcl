@@ -36,7 +36,7 @@ sub vcl_init {
 
 sub vcl_backend_fetch {
     set bereq.backend = nodes.backend(by=KEY, alt=bereq.retries, key=nodes.key(
-        regsub(bereq.url, "^(/[\w.~-]+)*?/api/(video|thumbnail)/([^/]+/[^/]+/[^/]+)(/.*)?$", "\3")));
+        regsub(bereq.url, "^(/[\w.~-]+)*?/api/(video|thumbnail|audio)/([^/]+/[^/]+/[^/]+)(/.*)?$", "\3")));
 }
 
 sub vcl_backend_response {

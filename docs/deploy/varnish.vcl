@@ -36,6 +36,10 @@ sub vcl_recv {
         }
         return (synth(200, "Purged " + req.http.X-Purged));
     }
+    # The audio of whole sessions is read in ranges, and would replace what many visitors watch.
+    if (req.url ~ "^(/[\w.~-]+)*?/api/audio/") {
+        return (pass);
+    }
     # No response depends on cookies, so they must not prevent caching.
     unset req.http.Cookie;
     # Media and images do not depend on a query, and would be stored again for each. A playlist

@@ -157,6 +157,12 @@ const media: Operation[] = [
       errors: [...ofSession, 502],
     },
   ),
+  get(['getAudioFile', outsidePatterns.audioFile], 'The audio of a session as one file.', {
+    content: { 'audio/mp4': undefined },
+    headers: ['Cache-Control', 'Content-Range', 'ETag', ...TAGS],
+    statuses: { ...UNCHANGED, 206: 'The range of `Range`.', 416: 'The range is after the end.' },
+    errors: [...ofSession, 502],
+  }),
 ]
 
 const others: Operation[] = [

@@ -1,4 +1,5 @@
 // Creates the HTTP server of an open library, and starts listening.
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { analyticsConfigOf } from '../site/analytics/analytics-config.ts'
@@ -9,6 +10,7 @@ import type { Config } from '../base/config/load-config.ts'
 import { AppError, reasonOf } from '../base/errors.ts'
 import { SegmentCache } from '../stream/delivery/segment-cache.ts'
 import { SegmentSender } from '../stream/delivery/segment-sender.ts'
+import { AudioFiles } from '../stream/hls/session/audio-files.ts'
 import { readBuiltPage } from '../site/http/pages/built-page.ts'
 import { createHttpServer } from '../site/http/http-server.ts'
 import { SessionDetails } from '../site/http/api/session-details.ts'
@@ -54,18 +56,15 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   const { record } = activity
   const admitFiles = (scope: FastifyInstance): void => admitAll(scope, library.admission.assets)
   const advertising = await openAdvertising({ config, record, formatPath, admitFiles, log: logger })
-  const segmentCache = await createSegmentCache(config)
-  const sender = new SegmentSender(
-    library.admission.bytesInFlight,
-    await loadEncryptBlocks(),
-    segmentCache,
-  )
+  const { sender, segmentCache } = await createSender(options)
+  const audioFiles = openAudioFiles(options)
   let url = formatUrl(host, port)
   const app = await createHttpServer({
     catalog: library.catalog,
     sessions: library.sessions,
     admission: library.admission,
     sender,
+    audioFiles,
     page: await readBuiltPage(builtPageFolder(), pageAssetsFolder(config)),
     ...images,
     ...createDetails({ library, config, sources: images.sources, formatPath }),
@@ -101,6 +100,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
       await app.close()
       clearTimeout(timer)
       close()
+      await audioFiles?.close()
       await activity.close()
     },
   }
@@ -118,6 +118,19 @@ function createDetails({ library, config, sources, formatPath }: DetailsSources)
     sessionDetails: new SessionDetails({ ...library, ...config.library, formatPath }),
     streamerDetails: new StreamerDetails({ ...library, sources, formatPath }),
   }
+}
+
+function openAudioFiles({ config, library, logger }: WebServerOptions): AudioFiles | undefined {
+  if (!config.feeds.podcast) return undefined
+  const folder = join(config.data, 'audio-tables')
+  return new AudioFiles({ ...library, folder, shared: library.artifacts, log: logger })
+}
+
+async function createSender({ config, library }: WebServerOptions) {
+  const segmentCache = await createSegmentCache(config)
+  const { bytesInFlight } = library.admission
+  const sender = new SegmentSender(bytesInFlight, await loadEncryptBlocks(), segmentCache)
+  return { sender, segmentCache }
 }
 
 async function createSegmentCache({ hls }: Config): Promise<SegmentCache | undefined> {

@@ -21,12 +21,23 @@ const RECORDINGS: GateBounds = {
   busyMessage: 'too many recordings are being read; try again soon',
 }
 
+/**
+ * Audio files of whole sessions. A download lasts as long as its client likes, so they must not use
+ * up RECORDINGS.
+ */
+const AUDIO_FILES: GateBounds = {
+  limit: 256,
+  waiting: 128,
+  waitMs: REQUEST_WAIT_MS,
+  busyMessage: 'too many audio files are being sent; try again soon',
+}
+
 /** Buffer that every response with a segment holds at least (`stream/delivery/buffer-pool.ts`). */
 export const MIN_RESPONSE_BYTES = 64 * 1024
 
 /**
  * Buffers of segments that are being sent, besides the pool: room for all of RECORDINGS (128 MiB),
- * and for audio that is interleaved with the video of some of them.
+ * for AUDIO_FILES, and for audio that is interleaved with the video of some of them.
  */
 const BYTES_IN_FLIGHT: GateBounds = {
   limit: 192 * MIB,
@@ -101,6 +112,7 @@ const TRANSCODES: GateBounds = {
 /** The gates of one process: work begins only after its resource has admitted it. */
 export interface Admission {
   recordings: Gate
+  audioFiles: Gate
   assets: Gate
   bytesInFlight: Gate
   imageBytes: Gate
@@ -115,6 +127,7 @@ export interface Admission {
 export function createAdmission(): Admission {
   return {
     recordings: new Gate(RECORDINGS),
+    audioFiles: new Gate(AUDIO_FILES),
     assets: new Gate(ASSETS),
     bytesInFlight: new Gate(BYTES_IN_FLIGHT),
     imageBytes: new Gate(IMAGE_BYTES),

@@ -200,6 +200,15 @@ const siteSection = z.strictObject({
   }),
 })
 
+const feedsSection = z.strictObject({
+  podcast: noted(z.boolean({ error: 'must be true or false' }).default(false), {
+    environment: 'AFTERCAST_FEEDS_PODCAST',
+    about:
+      'Whether the feeds of streamers offer the audio of sessions as files, which are not ' +
+      'encrypted (docs/qualities.md).',
+  }),
+})
+
 const zonesSection = z.strictObject({
   banner: noted(string('must be a string').optional(), { about: 'Zone of the layout ads.' }),
   inline: noted(string('must be a string').optional(), { about: 'Zone of the ads in lists.' }),
@@ -336,6 +345,7 @@ export const configSchema = z.strictObject({
   purge: purgeSection.prefault({}),
   log: logSection.prefault({}),
   site: siteSection.prefault({}),
+  feeds: feedsSection.prefault({}),
   ads: adsSection.prefault({}),
   analytics: analyticsSection.prefault({}),
 })

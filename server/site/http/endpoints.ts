@@ -7,7 +7,9 @@ import type { Storyboards } from '../../decode/storyboards/storyboards.ts'
 import type { Thumbnails } from '../../decode/thumbnails/thumbnails.ts'
 import type { Catalog } from '../../library/catalog/catalog.ts'
 import type { SegmentSender } from '../../stream/delivery/segment-sender.ts'
+import type { AudioFiles } from '../../stream/hls/session/audio-files.ts'
 import type { SessionOpener } from '../../stream/hls/session/session-opener.ts'
+import { createAudioFileEndpoint, createFindEnclosure } from './api/audio-file.ts'
 import { createConfigEndpoint } from './api/config.ts'
 import { createDetailsEndpoint } from './api/details.ts'
 import { createHealthEndpoints } from './api/health.ts'
@@ -47,6 +49,8 @@ export interface EndpointSources extends PageOptions {
   sessionDetails: SessionDetails
   streamerDetails: StreamerDetails
   config: PublicConfig
+  /** Undefined unless feeds offer them. */
+  audioFiles?: AudioFiles | undefined
   isReady: () => boolean
   /** A visitor opens a session that is not inspected yet. */
   onRequested: (session: SessionReference) => void
@@ -56,6 +60,7 @@ export function createEndpoints(options: EndpointSources, pages: PageSources): E
   const sources = {
     ...options,
     versions: pages.versions,
+    findEnclosure: options.audioFiles && createFindEnclosure(options.audioFiles),
     sessionStoryboards: new SessionStoryboards(options),
   }
   return [
@@ -67,6 +72,7 @@ export function createEndpoints(options: EndpointSources, pages: PageSources): E
     createDetailsEndpoint(sources),
     createPlaylistEndpoint(sources),
     createPlaylistFileEndpoint(sources),
+    ...(options.audioFiles ? [createAudioFileEndpoint(sources, options.audioFiles)] : []),
     ...createThumbnailEndpoints(sources),
     createStoryboardEndpoint(sources),
     createStoryboardSheetEndpoint(sources),

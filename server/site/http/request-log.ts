@@ -32,9 +32,9 @@ export function logRequests(
     reply.raw.once('close', () => {
       const endMs = performance.now()
       const firstByteMs = (reply.firstByteAtMs ?? endMs) - startMs
-      const isSegment = request.kind === 'segment'
-      // The client's bandwidth decides how long a segment takes, the server when it starts.
-      const isSlow = (isSegment ? firstByteMs : endMs - startMs) > slowMs
+      const isMedia = request.kind === 'segment' || request.kind === 'audio'
+      // The client's bandwidth decides how long media take, the server when they start.
+      const isSlow = (isMedia ? firstByteMs : endMs - startMs) > slowMs
       if (!isSlow && !requests) return
       const line = {
         method: request.method,
@@ -42,7 +42,7 @@ export function logRequests(
         status: reply.raw.statusCode,
         ms: roundMs(endMs - startMs),
         kind: request.kind,
-        ...(isSegment && { firstByteMs: roundMs(firstByteMs) }),
+        ...(isMedia && { firstByteMs: roundMs(firstByteMs) }),
         ...(isSlow && { phases: phaseTimes(request), ...request.served }),
         ...(!reply.raw.writableFinished && { aborted: true }),
       }

@@ -41,6 +41,12 @@ export interface Sending extends ByteWindow {
   signal: AbortSignal
 }
 
+interface ReadSending extends Pick<Segment, 'checkUnchanged'> {
+  sizeBytes: number
+  /** Aborted when the request is abandoned. */
+  signal: AbortSignal
+}
+
 interface Encryption {
   key: Buffer
   iv: Buffer
@@ -92,6 +98,27 @@ export class SegmentSender {
       else await sendCached(reply, cached, window)
     } finally {
       buffers.release()
+      release()
+    }
+  }
+
+  /**
+   * As `send`, for clear bytes that are read segment by segment.
+   *
+   * @param read its chunks are valid until the next one is requested; gets the source of buffers
+   */
+  async sendRead(
+    reply: FastifyReply,
+    read: (lease: () => BufferLease) => AsyncGenerator<Uint8Array, void>,
+    { sizeBytes, signal, checkUnchanged }: ReadSending,
+  ): Promise<void> {
+    const release = await this.#gate.enter(signal, MIN_RESPONSE_BYTES)
+    const chunks = read(() => new BufferLease(this.#buffers, this.#gate))
+    const source = { next: async () => (await chunks.next()).value ?? undefined }
+    try {
+      await sendBody(reply, windowChunks(source, { start: 0, end: sizeBytes }, checkUnchanged))
+    } finally {
+      await chunks.return()
       release()
     }
   }

@@ -17,13 +17,21 @@ export interface FeedOptions {
   feedPath: string
   /** Newest first. */
   sessions: readonly SessionRow[]
+  /** The audio of sessions, as far as there are files. */
+  enclosures?: ReadonlyMap<SessionRow, Enclosure>
+}
+
+/** A file of RSS 2.0, in MP4. */
+export interface Enclosure {
+  path: string
+  sizeBytes: number
 }
 
 const NAMESPACES =
   'xmlns:atom="http://www.w3.org/2005/Atom" xmlns:media="http://search.yahoo.com/mrss/" ' +
   'xmlns:dc="http://purl.org/dc/elements/1.1/"'
 
-export function formatFeed({ origin, sessions, ...feed }: FeedOptions): string {
+export function formatFeed({ origin, sessions, enclosures, ...feed }: FeedOptions): string {
   const self = escapeMarkup(origin + feed.feedPath)
   const published = sessions.flatMap((session) => publishedMs(session) ?? [])
   const lines = [
@@ -37,7 +45,7 @@ export function formatFeed({ origin, sessions, ...feed }: FeedOptions): string {
     ...(published.length === 0
       ? []
       : [xmlElement('lastBuildDate', formatRssDate(published.reduce((a, b) => Math.max(a, b))))]),
-    ...sessions.map((session) => formatItem(session, origin)),
+    ...sessions.map((session) => formatItem(session, origin, enclosures?.get(session))),
     '</channel>',
     '</rss>',
   ]
@@ -45,7 +53,7 @@ export function formatFeed({ origin, sessions, ...feed }: FeedOptions): string {
 }
 
 /** The link identifies the item: the names of a session never change. */
-function formatItem(session: SessionRow, origin: string): string {
+function formatItem(session: SessionRow, origin: string, audio?: Enclosure): string {
   const { streamer } = session
   const link = origin + playerPagePath(session)
   const timeMs = publishedMs(session)
@@ -58,9 +66,15 @@ function formatItem(session: SessionRow, origin: string): string {
     xmlElement('dc:creator', streamer),
     ...(session.game === undefined ? [] : [xmlElement('category', session.game)]),
     xmlElement('description', sessionDescription(session, 'recorded')),
+    ...(audio === undefined ? [] : [formatEnclosure(audio, origin)]),
     `<media:thumbnail url="${escapeMarkup(origin + thumbnailApiPath(session))}"/>`,
     '</item>',
   ].join('\n')
+}
+
+function formatEnclosure({ path, sizeBytes }: Enclosure, origin: string): string {
+  const url = escapeMarkup(origin + path)
+  return `<enclosure url="${url}" length="${sizeBytes}" type="audio/mp4"/>`
 }
 
 /** RFC 822 5.1 with four digits of the year: `Sat, 31 Jan 2026 20:15:00 GMT`. */

@@ -6,6 +6,7 @@ export type RequestKind =
   | 'segment'
   | 'init'
   | 'key'
+  | 'audio'
   | 'playlist'
   | 'subtitle'
   | 'thumbnail'

@@ -17,12 +17,25 @@ const MOVIE_TIMESCALE = 1000
 const IDENTITY_MATRIX = [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000]
 const LANGUAGE_UND = 0x55c4
 
-/** The init segment for the tracks, in their order. */
-export function formatInitSegment(tracks: readonly InitTrack[]): Uint8Array {
+/**
+ * The init segment for the tracks, in their order.
+ *
+ * @param durationSeconds of all fragments; a playlist has it, a file of its own must state it
+ */
+export function formatInitSegment(
+  tracks: readonly InitTrack[],
+  durationSeconds?: number,
+): Uint8Array {
+  const header = durationSeconds === undefined ? [] : [fragmentsHeader(durationSeconds)]
   return Buffer.concat([
     box('ftyp', ascii('iso6'), uint32(0x200), ascii('iso6cmfcmp41')),
-    box('moov', movieHeader(), tracks.map(trackBox), box('mvex', tracks.map(trackExtends))),
+    box('moov', movieHeader(), tracks.map(trackBox), box('mvex', header, tracks.map(trackExtends))),
   ])
+}
+
+/** ISO/IEC 14496-12 8.8.2. */
+function fragmentsHeader(durationSeconds: number): Uint8Array {
+  return fullBox('mehd', {}, uint32(Math.round(durationSeconds * MOVIE_TIMESCALE)))
 }
 
 function movieHeader(): Uint8Array {

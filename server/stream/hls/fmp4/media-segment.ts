@@ -53,6 +53,15 @@ export function formatMediaSegment(runs: readonly SampleRun[], sequence: number)
   return [{ kind: 'bytes', bytes: writer.bytes }, ...data.parts]
 }
 
+/** Decode time of the first sample of a segment that `formatMediaSegment` has laid out. */
+export function readFirstDecodeTicks(head: Uint8Array): number {
+  const view = new DataView(head.buffer, head.byteOffset, head.length)
+  // After the headers of moof, traf and tfdt, and the boxes mfhd and tfhd.
+  const tfhdAt = 8 + 16 + 8
+  const at = tfhdAt + view.getUint32(tfhdAt) + 12
+  return view.getUint32(at) * 0x100000000 + view.getUint32(at + 4)
+}
+
 interface SegmentLayout {
   data: MediaData
   layouts: RunLayout[]

@@ -8,7 +8,7 @@ import { hasBytes } from '../../../media/index/growth-mark.ts'
 import { INDEX_FORMAT } from '../../../media/index/index-files.ts'
 import { durationSeconds, secondsFromTicks } from '../../../media/media-index.ts'
 import type { MediaIndex } from '../../../media/media-index.ts'
-import type { MediaReader } from '../../../media/media-reader.ts'
+import type { InitTrack, MediaReader } from '../../../media/media-reader.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { formatInitSegment } from '../fmp4/init-segment.ts'
 import { sumOf } from '../fmp4/slice-run.ts'
@@ -225,34 +225,45 @@ export class HlsRecording {
     const segment = this.planOf(rendition).segments[segmentNumber]
     if (form !== this.formOf(rendition) || segment === undefined) return undefined
     if (segmentNumber > 0 && !segment.followsDiscontinuity) return undefined
-    const source = this.#sourceOf(rendition)
-    const tracks = this.#tracksOf(rendition)
-    if (source === undefined || tracks === 'none') return undefined
-    const initTracks = servedInitTracks(source, segment.from, tracks)
+    if (!this.has(rendition)) return undefined
+    const initTracks = this.initTracks(rendition, segment)
     if (initTracks !== undefined) return formatInitSegment(initTracks)
     // RFC 8216 3.2: PAT and PMT. They are also at the start of every segment.
     const body = await this.mainSegment(segmentNumber, file)
     return ownBytes(body?.parts[0])
   }
 
+  /** The tracks of a rendition from a segment on; undefined if they are sent as MPEG-TS. */
+  initTracks(rendition: Rendition, { from }: PlannedSegment): InitTrack[] | undefined {
+    const source = this.#sourceOf(rendition)
+    const tracks = this.#tracksOf(rendition)
+    if (source === undefined || tracks === 'none') return undefined
+    return servedInitTracks(source, from, tracks)
+  }
+
   /** The segment before encryption; undefined if there is no such segment. */
   async segment(address: SegmentAddress, file: OpenFile): Promise<SegmentBody | undefined> {
+    const key = this.#keyOf(address, address.rendition)
+    const { bodies } = this.#caches
+    const cached = this.plannedSegment(address) && bodies.get(key)
+    if (cached !== undefined) return cached
+    const body = await this.createSegment(address, file)
+    if (body !== undefined && body.isLasting !== false) bodies.set(key, body)
+    return body
+  }
+
+  /** As `segment`, without the cache: for one that is read once. */
+  async createSegment(address: SegmentAddress, file: OpenFile): Promise<SegmentBody | undefined> {
     const { number, rendition, signal } = address
     const range = this.plannedSegment(address)
     if (range === undefined || range.isGap === true) return undefined
-    const key = this.#keyOf(address, rendition)
-    const { bodies, transcodedAudio } = this.#caches
-    const cached = bodies.get(key)
-    if (cached !== undefined) return cached
     const source = this.#sourceOf(rendition)
     const tracks = this.#tracksOf(rendition)
     if (source === undefined || tracks === 'none') return undefined
     const audioKey = this.#keyOf(address, audioSource(rendition))
     const frames = rendition.kind === 'saver' ? ('key' as const) : ('all' as const)
     const request = { file, number, range, frames, audioKey, signal, ...(tracks && { tracks }) }
-    const body = await createSegment(source, request, transcodedAudio)
-    if (body.isLasting !== false) bodies.set(key, body)
-    return body
+    return createSegment(source, request, this.#caches.transcodedAudio)
   }
 
   #keyOf(address: SegmentAddress, rendition: Rendition): string {

@@ -9,6 +9,7 @@ import { SEGMENT_TYPES } from '../playlist/media-types.ts'
 import { renditionNumber, segmentFileName } from '../playlist/segment-names.ts'
 import type { FileName } from '../playlist/segment-names.ts'
 import { ownBytes } from '../segment/segment-bodies.ts'
+import type { SoleRecording } from './audio-table.ts'
 import type { HlsRecording, SegmentAddress } from './hls-recording.ts'
 import { findKeyFrames, listFrames } from './key-frames.ts'
 import type { KeyFrames, PartFrames } from './key-frames.ts'
@@ -121,6 +122,15 @@ export class OpenSession {
       recordings.map(({ recording }) => recording),
       async (rendition) => file && listed.recording.averageBits(rendition, file),
     )
+  }
+
+  /** The recording of a session that has ended, if it is the only one. */
+  async soleRecording(): Promise<SoleRecording | undefined> {
+    const [listed, other] = this.#listing.recordings
+    if (listed === undefined || other !== undefined || this.isGrowing) return undefined
+    const { recording } = listed
+    const file = await this.#open(listed)
+    return (await recording.matches(file)) ? { recording, file } : undefined
   }
 
   /**
