@@ -2,12 +2,19 @@
 import type { Locator, Page } from '@playwright/test'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { removeDecoder } from './missing-codec.ts'
+import { createRandom } from '../support/make/corrupt.ts'
 import { expect, test } from './site.ts'
 
 const pathOf = (sessionId: string) =>
   `/p/${encodeURIComponent(fixtureStreamer)}/${fixtureDate}/${sessionId}`
 /** MPEG-TS of 36 s with a key frame every second. */
 const packets = pathOf('ts-h264-aac-clean-hls-concat')
+/** Fragmented MP4 of 15 s with B-frames. */
+const reordered = pathOf('fmp4-h264-aac-18frag')
+const LABELS = ['Original', 'Data saver', 'Sound only']
+const SWITCHES = 50
+/** The shorter one of both recordings. */
+const FRAME_SECONDS = 1 / 60
 /** A key frame every ten seconds. */
 const sparse = pathOf('mp4-h264-two-video-two-audio-movtext')
 
@@ -73,6 +80,30 @@ test('plays key frames alone, and the original again, from the same position', a
   expect(consoleErrors.list()).toEqual([])
 })
 
+test('keeps the position within a frame, wherever another quality is chosen', async ({
+  page,
+  consoleErrors,
+}) => {
+  const random = createRandom(28)
+  let chosen = 0
+  for (const path of [packets, reordered]) {
+    const video = await open(page, path)
+    const endMs = 1000 * (await video.evaluate((element: HTMLVideoElement) => element.duration))
+    for (let time = 0; time < SWITCHES / 2; time += 1) {
+      chosen = (chosen + 1 + random(2)) % LABELS.length
+      const label = LABELS[chosen] ?? ''
+      const before = await seekPaused(video, (100 + random(endMs - 300)) / 1000)
+      const changed = video.evaluate(waitForChange)
+      await choose(page, label)
+      const { seconds, width } = await changed
+      const what = `${path}, ${label} at ${before} s`
+      expect(Math.abs(seconds - before), what).toBeLessThanOrEqual(FRAME_SECONDS)
+      expect(width > 0, what).toBe(label !== 'Sound only')
+    }
+  }
+  expect(consoleErrors.list()).toEqual([])
+})
+
 test('plays the original of a session without the remembered quality', async ({ page }) => {
   const video = await open(page, packets)
   await choose(page, 'Data saver')
@@ -129,6 +160,30 @@ async function open(page: Page, path: string): Promise<Locator> {
   const video = page.locator('video')
   await expect.poll(() => position(video)).toBeGreaterThan(0)
   return video
+}
+
+/** Pauses, and returns the position that the element has there. */
+async function seekPaused(video: Locator, seconds: number): Promise<number> {
+  return video.evaluate(async (element: HTMLVideoElement, at) => {
+    element.pause()
+    const seeked = new Promise((resolve) => {
+      element.addEventListener('seeked', resolve, { once: true })
+    })
+    element.currentTime = at
+    await seeked
+    return element.currentTime
+  }, seconds)
+}
+
+/** The position once other media shows a frame, or has audio, at a position that was set. */
+async function waitForChange(element: HTMLVideoElement) {
+  await new Promise((resolve) => element.addEventListener('emptied', resolve, { once: true }))
+  const isReady = (): boolean => {
+    const { currentTime, readyState, seeking } = element
+    return currentTime > 0 && readyState >= HTMLMediaElement.HAVE_CURRENT_DATA && !seeking
+  }
+  while (!isReady()) await new Promise(requestAnimationFrame)
+  return { seconds: element.currentTime, width: element.videoWidth }
 }
 
 async function openMenu(page: Page): Promise<void> {
