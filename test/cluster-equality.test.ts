@@ -1,5 +1,6 @@
 // Three nodes of one bucket: an object is read once to index it, and every URL has the same status,
 // headers and bytes on all nodes, encrypted or not, after restarts and with an empty data folder.
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -10,15 +11,23 @@ import {
   sessionsApiPath,
   thumbnailApiPath,
 } from '../shared/paths.ts'
+import type { SessionReference } from '../shared/paths.ts'
 import { makeNumberedTs } from './support/make/make-numbered-ts.ts'
-import { placeWholeLibrary, WHOLE_LIBRARY } from './support/make/whole-library.ts'
+import { splitPackets } from './support/make/split-packets.ts'
+import {
+  formatRecordedPlaylist,
+  placeWholeLibrary,
+  WHOLE_LIBRARY,
+} from './support/make/whole-library.ts'
 import { soon } from './support/patience.ts'
 import { createBucket } from './support/servers/bucket.ts'
 import type { TestBucket } from './support/servers/bucket.ts'
 import { startFaultProxy } from './support/servers/fault-proxy.ts'
 import type { FaultProxy } from './support/servers/fault-proxy.ts'
+import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import { awsEnvironment, startObjectStore } from './support/servers/object-store.ts'
 import { queryOnce, sharedPostgres } from './support/servers/postgres.ts'
+import type { StartedPostgres } from './support/servers/postgres.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
 import { BROKEN_FIXTURE, createTempLibrary, fixturePath } from './support/temp-library.ts'
@@ -38,6 +47,17 @@ const SHARED_AFTER_MS = 2000
 const UNFINISHED_JOBS = `SELECT name FROM aftercast_jobs.job WHERE state < 'completed'`
 const CONFIG = JSON.stringify({ library: { settleSeconds: 0 } })
 
+/** Sessions that are crawled in all qualities: in parts, of a recorder, and one per container. */
+const IN_QUALITIES = [
+  { streamer: 'folders', sessionId: 'parts' },
+  { streamer: 'folders', sessionId: 'recorder' },
+  { streamer: 'sidecars', sessionId: '1' },
+  ...['ts-h264-aac-pts-reset-backwards', 'mp4-h264-aac-moov-first', 'mkv-h264-aac-60s'].map(
+    (sessionId) => ({ streamer: 'fixtures', sessionId }),
+  ),
+]
+const QUALITIES = ['audio', 'saver'] as const
+
 const unplayable = { streamer: 'fixtures', date: DAY, sessionId: path.parse(BROKEN_FIXTURE).name }
 const unknown = { streamer: 'nobody', date: DAY, sessionId: '1' }
 const scope = {
@@ -49,6 +69,9 @@ const scope = {
       thumbnailApiPath(session),
       playerPagePath(session),
     ]),
+    ...IN_QUALITIES.flatMap((session) =>
+      QUALITIES.map((quality) => qualityPath({ ...session, date: DAY }, quality)),
+    ),
     sessionsApiPath(unknown.streamer),
     playlistApiPath({ ...unplayable, sessionId: '1' }).replace('playlist.m3u8', 'other/0.ts'),
   ],
@@ -56,9 +79,14 @@ const scope = {
 /** Encryption does not concern images. */
 const plainScope = { ...scope, thumbnails: 'first' as const }
 
+function qualityPath(session: SessionReference, quality: string): string {
+  return `${playlistApiPath(session)}?quality=${quality}`
+}
+
 let library: TempLibrary
 let bucket: TestBucket
 let proxy: FaultProxy
+let postgres: StartedPostgres
 let database: string
 const stops: (() => Promise<unknown>)[] = []
 
@@ -71,7 +99,7 @@ beforeAll(async () => {
     await library.place(`copies/${DAY}/${number}.ts`, makeNumberedTs(recording, number))
   }
   await writeFile(path.join(library.folder, 'settings.json'), CONFIG)
-  const postgres = await sharedPostgres(inject('postgresFolder'))
+  postgres = await sharedPostgres(inject('postgresFolder'))
   database = await postgres.createDatabase()
   const store = await startObjectStore()
   stops.push(async () => store.stop())
@@ -92,30 +120,42 @@ async function startNode(
   name: string,
   encryption: 'aes-128' | 'none' = 'aes-128',
 ): Promise<StartedServer> {
+  const settings = path.join(library.folder, 'settings.json')
+  const server = await serve(['recordings', '--config', settings], { name, database, encryption })
+  for (const [streamer, count] of Object.entries(SESSIONS)) {
+    await vi.waitUntil(async () => {
+      const text = await (await fetch(server.url + sessionsApiPath(streamer))).text()
+      return text.match(/"duration"/g)?.length === count
+    }, soon)
+  }
+  return server
+}
+
+interface NodeOptions {
+  name: string
+  database: string
+  encryption: 'aes-128' | 'none'
+}
+
+/** @param args the prefix of the recordings, and further arguments */
+async function serve(
+  [prefix = '', ...args]: string[],
+  { name, database: url, encryption }: NodeOptions,
+): Promise<StartedServer> {
+  const data = path.join(library.folder, name)
   const server = await startServer({
-    args: [
-      `s3://${bucket.name}/recordings`,
-      '--data',
-      path.join(library.folder, name),
-      '--config',
-      path.join(library.folder, 'settings.json'),
-    ],
+    args: [`s3://${bucket.name}/${prefix}`, '--data', data, ...args],
     environment: {
       ...awsEnvironment(proxy.store),
       AFTERCAST_S3_PATH_STYLE: 'true',
       AFTERCAST_ARTIFACTS: `s3://${bucket.name}/artifacts`,
-      AFTERCAST_DATABASE_URL: database,
+      AFTERCAST_DATABASE_URL: url,
       AFTERCAST_PUBLIC_URL: 'https://site.example',
       AFTERCAST_HLS_ENCRYPTION: encryption,
       AFTERCAST_WORKERS: '1',
     },
   })
   stops.push(async () => server.stop())
-  for (const [streamer, count] of Object.entries(SESSIONS)) {
-    const durations = async (): Promise<unknown> =>
-      (await (await fetch(server.url + sessionsApiPath(streamer))).text()).match(/"duration"/g)
-    await expect.poll(durations, soon).toHaveLength(count)
-  }
   return server
 }
 
@@ -135,7 +175,7 @@ function bytesRead(folder = ''): number {
     .reduce((sum, { storeBytes }) => sum + storeBytes, 0)
 }
 
-it('read each object once, and respond equally, before and after restarts', async () => {
+it.concurrent('read each object once, and respond equally, before and after restarts', async () => {
   const [first, second, clear] = await Promise.all([
     startNode('a'),
     startNode('b'),
@@ -149,10 +189,15 @@ it('read each object once, and respond equally, before and after restarts', asyn
   const plain = await crawl(clear.url, plainScope)
   expect(await crawl(second.url, scope)).toEqual(encrypted)
   expect(encrypted.size).toBeGreaterThan(200)
+  for (const prefix of ['a0-', 's0-']) {
+    expect(
+      [...encrypted.keys()].filter((target) => target.includes(`/${prefix}`)).length,
+    ).toBeGreaterThan(15)
+  }
   expect(keysOf(encrypted).length).toBeGreaterThanOrEqual(WHOLE_LIBRARY.fixtures)
   expect(keysOf(plain)).toEqual([])
 
-  await expect.poll(async () => queryOnce(database, UNFINISHED_JOBS), soon).toEqual([])
+  await vi.waitUntil(async () => (await queryOnce(database, UNFINISHED_JOBS)).length === 0, soon)
   await Promise.all([first, second, clear].map(async (server) => server.stop()))
   proxy.clear()
   const [again, empty, clearEmpty] = await Promise.all([
@@ -171,4 +216,59 @@ it('read each object once, and respond equally, before and after restarts', asyn
 
 function keysOf(crawled: Map<string, string[]>): string[] {
   return [...crawled.keys()].filter((target) => target.includes('/key '))
+}
+
+it.concurrent('list a growing session equally in all qualities', async () => {
+  const session = { streamer: 'live', date: DAY, sessionId: '1' }
+  const folder = `growing/live/${DAY}/1`
+  const recording = readFileSync(fixturePath('ts-h264-aac-clean-hls-concat.ts'))
+  const names = await Promise.all(
+    splitPackets(recording, 6).map(async (bytes, at) => {
+      await bucket.put(`${folder}/${at}.ts`, bytes)
+      return `${at}.ts`
+    }),
+  )
+  const list = async (count: number): Promise<void> => {
+    const lines = names.slice(0, count).flatMap((name) => ['#EXTINF:6,', name])
+    await bucket.put(`${folder}/index.m3u8`, formatRecordedPlaylist(lines))
+  }
+  await list(4)
+  const shared = { database: await postgres.createDatabase(), encryption: 'aes-128' } as const
+  const settings = path.join(library.folder, 'growing.json')
+  await writeFile(settings, JSON.stringify({ library: { settleSeconds: 86_400 } }))
+  const args = ['growing', '--config', settings]
+  const nodes = await Promise.all(
+    ['growing-a', 'growing-b'].map(async (name) => serve(args, { name, ...shared })),
+  )
+  /** Once both nodes list the same in all qualities, and more segments than that. */
+  const equal = async (segments: number): Promise<Map<string, string>> =>
+    vi.waitFor(async () => {
+      const [first, second] = await Promise.all(nodes.map(async ({ url }) => view(url, session)))
+      expect(second).toEqual(first)
+      expect(first?.size).toBeGreaterThan(segments)
+      return first ?? new Map<string, string>()
+    }, soon)
+  const before = await equal(6)
+  await list(6)
+  const after = await equal(before.size)
+  expect([...after].filter(([url]) => before.has(url))).toEqual([...before])
+})
+
+/** The segments of a session in all qualities: a digest of each, by its path. */
+async function view(url: string, session: SessionReference): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  for (const target of [
+    playlistApiPath(session),
+    ...QUALITIES.map((quality) => qualityPath(session, quality)),
+  ]) {
+    const { isEnded, segments } = await fetchPlaylist(url + target)
+    expect(isEnded).toBe(false)
+    for (const segment of segments) {
+      const digest = createHash('sha256')
+        .update(await fetchSegment(segment))
+        .digest('hex')
+      found.set(new URL(segment.url).pathname, digest)
+    }
+  }
+  return found
 }
