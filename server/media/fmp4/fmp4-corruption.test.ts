@@ -97,6 +97,16 @@ describe('a corrupt fragment', () => {
     expect(await growInAllWays(bytes)).toBe('read')
   })
 
+  it('does not hide the fragments that its moof seems to contain', async () => {
+    const made = fragments()
+    const corrupt = made[6] ?? Buffer.alloc(0)
+    // It ends in the second fragment after it.
+    corrupt.writeUInt32BE(2 * corrupt.length + 500)
+    const bytes = Buffer.concat([init, ...made])
+    expect(await splitPointSeconds(bytes)).toEqual(everySecond.filter((second) => second !== 6))
+    expect(await growInAllWays(bytes)).toBe('read')
+  })
+
   it('that is truncated plays up to its last complete sample', async () => {
     const made = fragments()
     const whole = made[6] ?? Buffer.alloc(0)

@@ -4,7 +4,7 @@ import { UnplayableError } from '../../../base/errors.ts'
 import { readExactly } from '../../../storage/recordings/read-exactly.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { MAX_LIMITATIONS } from '../../media-index.ts'
-import { type Box, parseBox } from '../../mp4/boxes/box.ts'
+import { type Box, parseBox, SHORT_HEADER_BYTES } from '../../mp4/boxes/box.ts'
 import type { FileWindow } from '../../mp4/boxes/file-window.ts'
 import type { Movie } from '../../mp4/index/movie.ts'
 import { ReadWindow } from '../../../storage/recordings/read-window.ts'
@@ -99,6 +99,8 @@ export class FragmentWalk {
       if (type === MOOF && size <= MAX_MOOF_BYTES) {
         if (!this.#window.has(start, size)) return this.#request(start, size)
         const bytes = this.#view(start, size)
+        // Its size is wrong. A shorter file would not have all of it, and be searched, too.
+        if (containsMoof(bytes)) return this.#startSearch('unfinished')
         const box = parseBox({ bytes, start, parentEnd: end })
         this.#pendingMoof = { kind: 'moof', box, bytes, dataEnd: Infinity }
       }
@@ -210,6 +212,11 @@ export class FragmentWalk {
     this.position = position
     if (this.#pendingMoof?.dataEnd === Infinity) this.#pendingMoof.dataEnd = position
   }
+}
+
+/** Whether another moof starts in the bytes of one. */
+function containsMoof({ buffer, byteOffset, byteLength }: DataView): boolean {
+  return Buffer.from(buffer, byteOffset, byteLength).includes(MOOF_MARK, SHORT_HEADER_BYTES)
 }
 
 /** Whether a box of this type ends a fragment's data: any box except mdat, after the first mdat. */
