@@ -121,13 +121,18 @@ describe.skipIf(!hasPrograms)('Varnish', () => {
     expect((await get(sessionsApiPath('bob'))).body).toContain('later')
   })
 
-  it('asks the server for the audio of a playlist, and ignores other queries', async () => {
+  it('asks the server for audio and quality of a playlist, and ignores other queries', async () => {
     const playlist = playlistApiPath(alice)
     const reach = async (target: string): Promise<void> => {
       expect(await statusOf(target)).toBe(200)
       await expect.poll(() => requestsFor(target), soon).toBe(1)
     }
     await reach(`${playlist}?audio=en.2`)
+    await reach(`${playlist}?quality=audio`)
+    await reach(`${playlist}?audio=en.2&quality=audio`)
+    const names = async (query: string) => (await get(playlist + query)).body.match(/\/a0-0\b/)?.[0]
+    expect(await names('')).toBeUndefined()
+    expect(await names('?quality=audio')).toBe('/a0-0')
     const { segments } = await playlistOf(alice)
     const targets = [playlist, new URL(segments[0]?.url ?? '').pathname]
     const ignored = targets.flatMap((target) => [`${target}?audio=en&x`, `${target}?x=1`])

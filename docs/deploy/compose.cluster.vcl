@@ -81,8 +81,9 @@ sub vcl_recv {
     # No response depends on cookies, so they must not prevent caching.
     unset req.http.Cookie;
     # Media and images do not depend on a query, and would be stored again for each. A playlist
-    # depends on the audio in it.
-    if (req.url ~ "^(/[\w.~-]+)*?/api/(video|thumbnail)" && req.url !~ "\.m3u8\?audio=[\w.-]+$") {
+    # depends on the audio in it, and on its quality.
+    if (req.url ~ "^(/[\w.~-]+)*?/api/(video|thumbnail)" &&
+        req.url !~ "\.m3u8\?(audio|quality)=[\w.-]+(&(audio|quality)=[\w.-]+)?$") {
         set req.url = regsub(req.url, "\?.*$", "");
     }
     # Of AVIF, WebP and JPEG, browsers accept only few combinations; see the next function.
