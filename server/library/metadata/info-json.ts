@@ -3,7 +3,7 @@ import { MAX_READ_CHAPTERS, orderChapters } from './chapters.ts'
 import type { Chapter, RawChapter } from './chapters.ts'
 import { cleanDescription, cleanTitle } from './clean-text.ts'
 import { JsonFieldsParser } from './json-fields.ts'
-import { plausibleStart } from '../catalog/names/start-time.ts'
+import { plausibleStart, zonedStart } from '../catalog/names/start-time.ts'
 import type { SidecarText, SidecarParser } from './sidecar-parser.ts'
 
 /** What an `.info.json` contains of a session. */
@@ -11,7 +11,9 @@ export interface InfoJson extends SidecarText {
   chapters: Chapter[]
 }
 
-const FIELDS = ['title', 'fulltitle', 'game', 'categories', 'description', 'timestamp', 'chapters']
+/** The start by field, best first: seconds since 1970 of yt-dlp, ISO 8601 of Ganymede. */
+const STARTS = ['release_timestamp', 'timestamp', 'started_at', 'created_at'] as const
+const FIELDS = ['title', 'fulltitle', 'game', 'categories', 'description', 'chapters', ...STARTS]
 
 export class InfoJsonParser implements SidecarParser<InfoJson> {
   readonly #json = new JsonFieldsParser(FIELDS)
@@ -26,8 +28,8 @@ export class InfoJsonParser implements SidecarParser<InfoJson> {
     const title = cleanTitle(fields.get('title')) ?? cleanTitle(fields.get('fulltitle'))
     const game = cleanTitle(fields.get('game')) ?? firstCategory(fields.get('categories'))
     const description = cleanDescription(fields.get('description'))
-    const timestamp = fields.get('timestamp')
-    const startMs = typeof timestamp === 'number' ? plausibleStart(timestamp * 1000) : undefined
+    const starts = STARTS.map((name) => parseStart(fields.get(name)))
+    const startMs = starts.find((start) => start !== undefined)
     return {
       ...(title !== undefined && { title }),
       ...(game !== undefined && { game }),
@@ -36,6 +38,10 @@ export class InfoJsonParser implements SidecarParser<InfoJson> {
       chapters: parseChapters(fields.get('chapters')),
     }
   }
+}
+
+function parseStart(value: unknown): number | undefined {
+  return typeof value === 'number' ? plausibleStart(value * 1000) : zonedStart(value)
 }
 
 /** yt-dlp has the game of a stream as its only category. */

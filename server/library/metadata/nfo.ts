@@ -1,7 +1,7 @@
 // `.nfo` files of Kodi, Jellyfin and others: XML with the fields as children of the root.
 import { SaxesParser } from 'saxes'
 import { cleanDescription, cleanTitle, MAX_DESCRIPTION_LENGTH } from './clean-text.ts'
-import { plausibleStart } from '../catalog/names/start-time.ts'
+import { zonedStart } from '../catalog/names/start-time.ts'
 import type { SidecarText, SidecarParser } from './sidecar-parser.ts'
 
 /** Nested elements, and attributes of one element: the parser has them in memory. */
@@ -12,8 +12,6 @@ const MAX_TEXT_LENGTH = 1024 * 1024
 /** Characters of one field that are read. */
 const MAX_FIELD_LENGTH = 16 * MAX_DESCRIPTION_LENGTH
 const FIELDS = new Set(['title', 'plot', 'premiered'])
-/** ISO 8601 with a time and a zone; a date alone is no start. */
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/
 
 /** The file has more than the limits allow. */
 class LimitExceeded extends Error {}
@@ -58,7 +56,7 @@ export class NfoParser implements SidecarParser<SidecarText> {
     if (!this.#isWhole) return undefined
     const title = cleanTitle(this.#fields.get('title'))
     const description = cleanDescription(this.#fields.get('plot'))
-    const startMs = parseMoment(this.#fields.get('premiered'))
+    const startMs = zonedStart(this.#fields.get('premiered'))
     return {
       ...(title !== undefined && { title }),
       ...(description !== undefined && { description }),
@@ -106,9 +104,4 @@ export class NfoParser implements SidecarParser<SidecarText> {
     if (this.#depth === 1) this.#field = undefined
     if (this.#depth === 0) this.#isWhole = true
   }
-}
-
-function parseMoment(text = ''): number | undefined {
-  const moment = text.trim()
-  return MOMENT.test(moment) ? plausibleStart(Date.parse(moment)) : undefined
 }

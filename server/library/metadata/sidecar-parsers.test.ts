@@ -52,6 +52,18 @@ describe('.info.json', () => {
     })
   })
 
+  it('has the best start of several', () => {
+    const startMs = Date.UTC(2026, 0, 31, 20, 15)
+    const created = { created_at: '2026-01-31T21:15:00+01:00' }
+    const started = { ...created, started_at: '2026-01-31T20:00:00Z' }
+    expect(parseInfo({ ...created, started_at: '2026-01-31' })?.startMs).toBe(startMs)
+    expect(parseInfo(started)?.startMs).toBe(startMs - 900_000)
+    expect(parseInfo({ ...started, timestamp: startMs / 1000 })?.startMs).toBe(startMs)
+    const released = { release_timestamp: startMs / 1000 + 60, timestamp: startMs / 1000 }
+    expect(parseInfo(released)?.startMs).toBe(startMs + 60_000)
+    expect(parseInfo({ ...released, release_timestamp: null })?.startMs).toBe(startMs)
+  })
+
   it('uses fulltitle if there is no title', () => {
     expect(parseInfo({ title: '', fulltitle: 'Full' })).toEqual({ title: 'Full', chapters: [] })
   })

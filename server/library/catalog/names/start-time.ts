@@ -16,6 +16,7 @@ const MILLISECOND_DIGITS = 13
 const SECOND_DIGITS = 10
 /** `20260131_20-15`; anything shorter is a day or a Unix time. */
 const SHORTEST_MOMENT = 14
+const ZONED = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/
 
 /**
  * Start time in milliseconds since 1970; undefined if no name contains a date with a time. The file
@@ -101,4 +102,10 @@ function digitsOf(text: string): string {
 /** A plausible start in whole milliseconds since 1970. */
 export function plausibleStart(timeMs: number): number | undefined {
   return timeMs >= EARLIEST_MS && timeMs < LATEST_MS ? Math.round(timeMs) : undefined
+}
+
+/** The start in ISO 8601 with a time and a zone; a date alone is none. */
+export function zonedStart(value: unknown): number | undefined {
+  const text = typeof value === 'string' ? value.trim() : ''
+  return ZONED.test(text) ? plausibleStart(Date.parse(text)) : undefined
 }

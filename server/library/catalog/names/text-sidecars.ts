@@ -9,7 +9,8 @@ export const TEXT_SIDECARS = ['.info.json', '.nfo'] as const
 /** Versions of files by name. */
 export type SidecarVersions = ReadonlyMap<string, string>
 
-const FIELDS = Object.keys(sessionTextFields)
+/** With a name for the fields of the start: another one lets all sidecars be read again. */
+const FIELDS = [...Object.keys(sessionTextFields), 'starts']
 
 const none: SidecarVersions = new Map()
 
