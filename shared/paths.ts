@@ -22,20 +22,20 @@ export const pathPatterns = {
   streamerThumbnail: `${apiPrefix}thumbnail-streamer/:streamer`,
   thumbnail: `${apiPrefix}thumbnail/${session}`,
   playlist: `${apiPrefix}video/${session}/playlist.m3u8`,
-  /** What a playlist references: init and media segments, keys, renditions. */
-  playlistFile: `${apiPrefix}video/${session}/:version/:file`,
   storyboard: `${apiPrefix}storyboard/${session}/storyboard.vtt`,
-  /** A sheet of tiles that a storyboard references. */
-  storyboardFile: `${apiPrefix}storyboard/${session}/:file`,
   session: `${apiPrefix}session/${session}`,
   details: `${apiPrefix}details/:streamer`,
   config: `${apiPrefix}config`,
   activity: `${apiPrefix}activity`,
-  adScript: `${apiPrefix}proxy-ad/:adHost/ad-provider.js`,
 } as const
 
-/** Patterns for other sites and for programs; the page does not contain them. */
+/** Patterns for other sites, for programs, and of URLs in responses; the page has none of them. */
 export const outsidePatterns = {
+  /** What a playlist references: init and media segments, keys, renditions. */
+  playlistFile: `${apiPrefix}video/${session}/:version/:file`,
+  /** A sheet of tiles that a storyboard references. */
+  storyboardFile: `${apiPrefix}storyboard/${session}/:file`,
+  adScript: `${apiPrefix}proxy-ad/:adHost/ad-provider.js`,
   /** The player alone. */
   embedPage: `/embed/${session}`,
   siteFeed: '/feed.xml',
@@ -103,7 +103,7 @@ export function playlistFileApiPath(
   reference: SessionReference,
   { version, file }: { version: string; file: string },
 ): string {
-  return formatPath(pathPatterns.playlistFile, { ...reference, version, file })
+  return formatPath(outsidePatterns.playlistFile, { ...reference, version, file })
 }
 
 /** Path of a session's storyboard, a WebVTT file. */
@@ -129,7 +129,7 @@ export const activityApiPath = pathPatterns.activity
 
 /** Path of the ad script of one configured host. */
 export function adScriptApiPath(adHost: string): string {
-  return formatPath(pathPatterns.adScript, { adHost })
+  return formatPath(outsidePatterns.adScript, { adHost })
 }
 
 /** The path that matches a pattern with these names, each percent-encoded. */

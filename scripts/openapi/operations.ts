@@ -119,11 +119,15 @@ const media: Operation[] = [
     headers: [...TEXT, ...TAGS],
     errors: [...ofSession, 502],
   }),
-  get(['getStoryboardSheet', pathPatterns.storyboardFile], 'A sheet that the storyboard names.', {
-    content: { 'image/jpeg': undefined },
-    headers: ['Cache-Control', 'ETag', ...TAGS],
-    errors: [...ofSession, 502],
-  }),
+  get(
+    ['getStoryboardSheet', outsidePatterns.storyboardFile],
+    'A sheet that the storyboard names.',
+    {
+      content: { 'image/jpeg': undefined },
+      headers: ['Cache-Control', 'ETag', ...TAGS],
+      errors: [...ofSession, 502],
+    },
+  ),
   get(['getPlaylist', pathPatterns.playlist], 'HLS playlist (RFC 8216).', {
     query: [
       { name: 'audio', about: 'Language of another audio: `de`, `en.2`.', schema: text },
@@ -138,7 +142,7 @@ const media: Operation[] = [
     errors: [...ofSession, 502],
   }),
   get(
-    ['getPlaylistFile', pathPatterns.playlistFile],
+    ['getPlaylistFile', outsidePatterns.playlistFile],
     'What a playlist names; nothing else exists.',
     {
       content: {
@@ -176,7 +180,7 @@ const others: Operation[] = [
     statuses: { 204: 'Accepted, or not counted because the visitor objects.' },
     errors: [400, 403, 413, 429],
   },
-  get(['getAdScript', pathPatterns.adScript], 'The script of an ad host of the configuration.', {
+  get(['getAdScript', outsidePatterns.adScript], 'The script of an ad host of the configuration.', {
     content: { 'text/javascript': undefined },
     headers: ['Cache-Control', 'ETag'],
     errors: [400, 404, 502],

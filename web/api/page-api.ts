@@ -105,6 +105,6 @@ export function createPageApi(url: string): PageApi {
 async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   const timeout = AbortSignal.timeout(LIST_TIMEOUT_MS)
   const response = await fetch(url, { signal: AbortSignal.any([signal, timeout]) })
-  if (!response.ok) throw new Error(`${url}: status ${response.status}`)
+  if (!response.ok) throw new Error(`${url}: ${response.status}`)
   return response.json()
 }

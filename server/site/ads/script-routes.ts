@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fresh from 'fresh'
 import type { ErrorResponse } from '../../../shared/contract.ts'
-import { pathPatterns } from '../../../shared/paths.ts'
+import { outsidePatterns } from '../../../shared/paths.ts'
 import { AppError, isAppError } from '../../base/errors.ts'
 import type { ProxiedScript } from './script-proxy.ts'
 
@@ -18,7 +18,7 @@ export type FindScript = (adHost: string) => Promise<ProxiedScript>
 
 /** Registers the route. Only the host's name from the request reaches `findScript`. */
 export function addScriptRoute(app: FastifyInstance, findScript: FindScript): void {
-  app.get<{ Params: { adHost: string } }>(pathPatterns.adScript, async (request, reply) => {
+  app.get<{ Params: { adHost: string } }>(outsidePatterns.adScript, async (request, reply) => {
     refuseServiceWorker(request)
     try {
       return sendScript(request, reply, await findScript(request.params.adHost))

@@ -1,6 +1,6 @@
 // GET /api/video/…/{version}/{file}: what playlists reference: keys, init segments, media segments,
 // subtitles, and playlists of renditions.
-import { pathPatterns } from '../../../../shared/paths.ts'
+import { outsidePatterns } from '../../../../shared/paths.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import type { Admission } from '../../../base/admission/limits.ts'
 import type { Catalog } from '../../../library/catalog/catalog.ts'
@@ -26,7 +26,7 @@ interface Sources {
 export function createPlaylistFileEndpoint(sources: Sources): Endpoint {
   const { catalog, sessions, sender, admission } = sources
   return {
-    path: pathPatterns.playlistFile,
+    path: outsidePatterns.playlistFile,
     admission: admission.recordings,
     answer: async (call) => {
       const { request, signal } = call

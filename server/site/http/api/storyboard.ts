@@ -1,6 +1,6 @@
 // GET /api/storyboard/…: the WebVTT file of a session's storyboard, and its sheets of tiles.
 import fresh from 'fresh'
-import { pathPatterns, sessionKey } from '../../../../shared/paths.ts'
+import { outsidePatterns, pathPatterns, sessionKey } from '../../../../shared/paths.ts'
 import { AppError } from '../../../base/errors.ts'
 import { formatStoryboard } from '../../../decode/storyboards/format-vtt.ts'
 import type { Storyboards } from '../../../decode/storyboards/storyboards.ts'
@@ -50,7 +50,7 @@ export function createStoryboardEndpoint(sources: Sources): Endpoint {
 export function createStoryboardSheetEndpoint(sources: Sources): Endpoint {
   const { catalog, storyboards, sessionStoryboards } = sources
   return {
-    path: pathPatterns.storyboardFile,
+    path: outsidePatterns.storyboardFile,
     kind: 'storyboard',
     admission: 'inside',
     answer: async (call): Promise<Answer> => {
