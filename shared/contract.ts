@@ -55,6 +55,8 @@ export const sessionResponse = object({
   description: optional(string),
   /** ISO 8601 with zone. */
   startTime: optional(string),
+  /** Sidecars, a recorder's playlist, or a time in a name. */
+  startTimeFrom: optional(literal('metadata', 'playlist', 'path')),
   /** Absent while unknown; then the tracks are unknown, too. */
   durationSeconds: optional(amount),
   growing: boolean,

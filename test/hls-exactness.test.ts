@@ -5,11 +5,12 @@ import { copyFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:f
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { sessionResponse } from '../shared/contract.ts'
 import type { SessionResponse } from '../shared/contract.ts'
 import { playlistApiPath, sessionApiPath } from '../shared/paths.ts'
 import type { SessionReference } from '../shared/paths.ts'
+import { soon } from './support/patience.ts'
 import { parseExactly } from './support/parse-exactly.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import type { ListedPlaylist } from './support/servers/hls-client.ts'
@@ -25,6 +26,8 @@ import type { StartedServer } from './support/servers/start-server.ts'
 const FIXTURES = fileURLToPath(new URL('./fixtures/media/', import.meta.url))
 /** Long ago: a new file counts as growing. */
 const RECORDED_AT = new Date('2026-01-31T20:00:00Z')
+/** By a sidecar of each recording. */
+const STARTED_AT_MS = Date.UTC(2026, 0, 31, 18, 0, 0, 250)
 /** Maximum difference between EXTINF and the packets. */
 const EXTINF_TOLERANCE_SECONDS = 0.05
 /** Rounding of times to ticks of MPEG-TS, and to samples of audio. */
@@ -59,6 +62,8 @@ beforeAll(async () => {
     if (REMUXED.includes(name)) await remux(join(FIXTURES, REMUXED_FROM), recordingPath(name))
     else await copyFile(join(FIXTURES, name), recordingPath(name))
     await utimes(recordingPath(name), RECORDED_AT, RECORDED_AT)
+    const sidecar = recordingPath(name.replace(/\.\w+$/, '.info.json'))
+    await writeFile(sidecar, JSON.stringify({ timestamp: STARTED_AT_MS / 1000 }))
   }
   data = await mkdtemp(join(tmpdir(), 'aftercast-exactness-data-'))
   const args = [folder, '--data', data]
@@ -212,6 +217,28 @@ describe('HLS of real recordings', () => {
         decoded: frames,
         errors: 0,
       })
+    }
+  })
+
+  it.each(names)('%s: the date and time of each discontinuity, in all qualities', async (name) => {
+    const { qualities, startTime, startTimeFrom } = await detailsOf(name)
+    expect(startTimeFrom).toBe('metadata')
+    expect(startTime).toBe(new Date(STARTED_AT_MS).toISOString())
+    for (const { id } of qualities) {
+      const { segments } = await vi.waitFor(async () => {
+        const playlist = await listed(name, id)
+        expect(playlist.segments[0]?.startMs).toBe(STARTED_AT_MS)
+        return playlist
+      }, soon)
+      const marked = segments.filter(({ isDiscontinuity }, at) => at === 0 || isDiscontinuity)
+      expect(segments.filter(({ startMs }) => startMs !== undefined)).toEqual(marked)
+      let elapsedMs = 0
+      for (const { durationSeconds, startMs } of segments) {
+        const differenceMs = (startMs ?? STARTED_AT_MS + elapsedMs) - STARTED_AT_MS - elapsedMs
+        // A time has whole milliseconds.
+        expect(Math.abs(differenceMs)).toBeLessThan(1.1)
+        elapsedMs += durationSeconds * 1000
+      }
     }
   })
 

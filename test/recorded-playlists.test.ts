@@ -4,10 +4,12 @@ import { createCipheriv, randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sessionsResponse } from '../shared/contract.ts'
+import { sessionResponse, sessionsResponse } from '../shared/contract.ts'
+import { playlistApiPath, sessionApiPath } from '../shared/paths.ts'
 import { splitPackets } from './support/make/split-packets.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import { parseExactly } from './support/parse-exactly.ts'
+import { soon } from './support/patience.ts'
 import { readReferencePackets } from './support/verify/reference-packets.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
@@ -29,6 +31,14 @@ beforeAll(async () => {
   await placeEncrypted('encrypted', chunks)
   await placeSession('broken', chunks.slice(0, 2), {
     lines: (i) => ['#EXT-X-DISCONTINUITY', '#EXTINF:6,', `${i}.ts`],
+  })
+  await placeSession('timed', chunks.slice(0, 3), {
+    lines: (i) => [
+      '#EXT-X-DISCONTINUITY',
+      ...(i === 2 ? [] : [`#EXT-X-PROGRAM-DATE-TIME:2026-01-31T2${i}:15:00.500Z`]),
+      '#EXTINF:6,',
+      `${i}.ts`,
+    ],
   })
   await placeByteRanges('ranges', await readFile(fixturePath(FMP4)))
   await placeSession('outside', chunks.slice(0, 1), {
@@ -111,6 +121,11 @@ async function servedPackets(name: string) {
   return { playlist, packets }
 }
 
+async function etagOf(target: string): Promise<string | null> {
+  const response = await fetch(server.url + target)
+  return response.headers.get('etag')
+}
+
 function hashes(packets: Awaited<ReturnType<typeof readReferencePackets>>, kind: string): string[] {
   return packets.filter((packet) => packet.kind === kind).map(({ sha1 }) => sha1)
 }
@@ -139,13 +154,51 @@ describe('a folder with a playlist', () => {
       return sessions.map(({ sessionId }) => sessionId)
     }
     // Unplayable sessions are removed from the list once they are inspected.
-    const playable = ['ranges', 'plain', 'encrypted', 'broken']
+    const playable = ['timed', 'ranges', 'plain', 'encrypted', 'broken']
     await expect.poll(list).toEqual(playable)
   })
 
   test('preserves the date and time of the recorded playlist', async () => {
     const { playlist } = await servedPackets('encrypted')
     expect(playlist.text).toContain('#EXT-X-PROGRAM-DATE-TIME:2026-01-31T20:15:00.000Z')
+  })
+
+  test('has a time after each discontinuity, which a sidecar corrects', async () => {
+    const target = { streamer: 'alice', date: '2026-01-31', sessionId: 'timed' }
+    const details = async () => {
+      const response = await fetch(server.url + sessionApiPath(target))
+      const { startTime, startTimeFrom } = parseExactly(sessionResponse, await response.json())
+      return [startTime, startTimeFrom]
+    }
+    const playlist = async (quality: string) =>
+      fetchPlaylist(`${server.url}${playlistApiPath(target)}?quality=${quality}`)
+    const times = async (quality = 'original') => {
+      const { segments } = await playlist(quality)
+      for (const [at, { startMs, isDiscontinuity }] of segments.entries())
+        expect(startMs !== undefined).toBe(isDiscontinuity || at === 0)
+      return segments.flatMap(({ startMs }) => startMs ?? [])
+    }
+    const [first = 0, second = 0, third = 0] = await times()
+    expect(first).toBe(Date.UTC(2026, 0, 31, 20, 15, 0, 500))
+    expect(second).toBe(first + 3_600_000)
+    // It starts where the previous one ends.
+    const { segments } = await playlist('original')
+    const of = (startMs: number) => segments.findIndex((segment) => segment.startMs === startMs)
+    const between = segments.slice(of(second), of(third))
+    const seconds = between.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0)
+    expect(third - second).toBe(Math.floor(seconds * 1000))
+    for (const quality of ['saver', 'audio'])
+      expect(await times(quality)).toEqual([first, second, third])
+    expect(await details()).toEqual([new Date(first).toISOString(), 'playlist'])
+
+    const etag = await etagOf(playlistApiPath(target))
+    const info = Buffer.from(JSON.stringify({ timestamp: first / 1000 + 7 }))
+    await library.place('alice/2026-01-31/timed/timed.info.json', info)
+    await expect
+      .poll(() => times(), soon)
+      .toEqual([first, second, third].map((startMs) => startMs + 7000))
+    expect(await details()).toEqual([new Date(first + 7000).toISOString(), 'metadata'])
+    expect(await etagOf(playlistApiPath(target))).not.toBe(etag)
   })
 
   test('preserves the discontinuities of the recorded playlist', async () => {

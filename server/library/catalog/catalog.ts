@@ -11,6 +11,8 @@ export interface SessionRow extends SessionReference, SessionText {
   kind: 'file' | 'folder'
   /** Start by the sidecars, else by the names, in milliseconds since 1970. */
   startMs?: number | undefined
+  /** Absent for one by the names. */
+  startFrom?: 'metadata' | undefined
   sizeBytes: number
   modifiedMs: number
   /** When the recording counts as settled, unless it changes again. */

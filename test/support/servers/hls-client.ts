@@ -13,6 +13,8 @@ export interface ListedSegment {
   initUrl?: string
   key?: { url: string; iv: Buffer }
   isDiscontinuity: boolean
+  /** EXT-X-PROGRAM-DATE-TIME in milliseconds since 1970. */
+  startMs?: number
 }
 
 export interface ListedPlaylist {
@@ -46,6 +48,7 @@ function parsePlaylist(text: string, baseUrl: string): ListedPlaylist {
     key?: ListedSegment['key']
     duration: number
     isBreak: boolean
+    startMs?: number | undefined
   } = {
     duration: 0,
     isBreak: false,
@@ -57,16 +60,19 @@ function parsePlaylist(text: string, baseUrl: string): ListedPlaylist {
     else if (tag === '#EXT-X-DISCONTINUITY') state.isBreak = true
     else if (tag === '#EXT-X-MAP') state.initUrl = resolve(attribute(value, 'URI'), baseUrl)
     else if (tag === '#EXT-X-KEY') state.key = readKey(value, baseUrl)
+    else if (tag === '#EXT-X-PROGRAM-DATE-TIME') state.startMs = Date.parse(value)
     else if (tag === '#EXTINF') state.duration = parseFloat(value)
     else if (line !== '' && !line.startsWith('#')) {
       playlist.segments.push({
         url: resolve(line, baseUrl),
         durationSeconds: state.duration,
         isDiscontinuity: state.isBreak,
+        ...(state.startMs === undefined ? {} : { startMs: state.startMs }),
         ...(state.initUrl === undefined ? {} : { initUrl: state.initUrl }),
         ...(state.key === undefined ? {} : { key: state.key }),
       })
       state.isBreak = false
+      state.startMs = undefined
     }
   }
   return playlist

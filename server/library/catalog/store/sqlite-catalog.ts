@@ -302,6 +302,7 @@ function startOf({ date, sessionId, kind, name }: Omit<DetailRow, 'facts'>): num
 
 function sessionRow(row: RecordingRow): SessionRow {
   const { streamer, date, sessionId } = row
+  const facts = parseFacts(row.facts)
   return {
     streamer,
     date,
@@ -311,7 +312,10 @@ function sessionRow(row: RecordingRow): SessionRow {
     modifiedMs: row.modifiedMs,
     settlesAtMs: row.settlesAtMs,
     kind: row.kind,
-    ...factsOf(row),
+    ...facts,
+    ...(facts.startMs === undefined
+      ? { startMs: startOf(row) }
+      : { startFrom: 'metadata' as const }),
     state: sessionState(row),
   }
 }

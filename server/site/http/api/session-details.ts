@@ -7,14 +7,16 @@ import type { SessionReference } from '../../../../shared/paths.ts'
 import type { Catalog, SessionRow } from '../../../library/catalog/catalog.ts'
 import { AppError, isAppError } from '../../../base/errors.ts'
 import type { SessionPart } from '../../../stream/hls/session/open-session.ts'
+import { sourceStart } from '../../../stream/hls/session/part-requests.ts'
 import type { SessionOpener } from '../../../stream/hls/session/session-opener.ts'
 import type { SessionQuality } from '../../../stream/hls/session/session-qualities.ts'
+import type { KnownStart } from '../../../stream/hls/session/session-source.ts'
 import type { SessionTracks } from '../../../stream/hls/session/session-playlists.ts'
 import { fitChapters } from '../../../library/metadata/chapters.ts'
 import type { Chapter } from '../../../library/metadata/chapters.ts'
 import { cleanTitle } from '../../../library/metadata/clean-text.ts'
 import type { ContainerChapters } from '../../../library/metadata/container-chapters.ts'
-import type { Sidecars } from '../../../library/metadata/sidecars.ts'
+import type { SessionSidecars, Sidecars } from '../../../library/metadata/sidecars.ts'
 import { hasStoryboard } from '../../../decode/storyboards/plan-storyboard.ts'
 import type { FormatPath } from '../site/base-path.ts'
 
@@ -36,6 +38,7 @@ const OPEN_WAIT_MS = 2000
 /** What an open session contributes. */
 interface OpenedDetails {
   isGrowing: boolean
+  start: KnownStart | undefined
   tracks: SessionTracks
   parts: SessionPart[]
   hasStoryboard: boolean
@@ -67,13 +70,13 @@ export class SessionDetails {
     const { catalog, sidecars, formatPath } = this.#options
     const { previous, next } = catalog.neighbours(row)
     const [opened, text] = await Promise.all([this.#open(row), sidecars.session(row, signal)])
-    const { description, startMs = row.startMs } = text
+    const { description } = text
     const durationSeconds = opened && secondsOf(opened.parts)
     const chapters = await this.#chapters(text.chapters, opened)
     return {
       ...sessionText(text),
       ...(description !== undefined && { description }),
-      ...(startMs !== undefined && { startTime: new Date(startMs).toISOString() }),
+      ...formatStart(startOf(row, text, opened)),
       ...(durationSeconds !== undefined && { durationSeconds }),
       growing: opened?.isGrowing ?? this.#isRecent(row),
       chapters:
@@ -108,11 +111,11 @@ export class SessionDetails {
     const open = async (): Promise<OpenedDetails> => {
       const session = await this.#options.sessions.open(row)
       try {
-        const { isGrowing, parts, frames } = session
+        const { isGrowing, start, parts, frames } = session
         const canShow = this.#options.hasDecoders && hasStoryboard(frames)
         const [video, tracks] = [session.video, await session.tracks()]
         const qualities = await session.qualities()
-        return { isGrowing, parts, hasStoryboard: canShow, video, tracks, qualities }
+        return { isGrowing, start, parts, hasStoryboard: canShow, video, tracks, qualities }
       } finally {
         await session.close()
       }
@@ -143,6 +146,21 @@ export class SessionDetails {
 
 function linkTo({ date, sessionId, title }: SessionRow): SessionResponse['previous'] {
   return { date, sessionId, ...(title !== undefined && { title }) }
+}
+
+/** By the sidecars as they are now, else as the playlist has it. */
+function startOf(
+  row: SessionRow,
+  { startMs }: SessionSidecars,
+  opened: OpenedDetails | undefined,
+): KnownStart | undefined {
+  if (startMs !== undefined) return { ms: startMs, from: 'metadata' }
+  return opened === undefined ? sourceStart(row) : opened.start
+}
+
+function formatStart(start: KnownStart | undefined): Partial<SessionResponse> {
+  if (start === undefined) return {}
+  return { startTime: new Date(start.ms).toISOString(), startTimeFrom: start.from }
 }
 
 function secondsOf(parts: readonly SessionPart[]): number {

@@ -2,7 +2,7 @@
 import type { FileStat, Storage } from '../../../storage/recordings/storage.ts'
 import type { Freshness } from './freshness.ts'
 import type { HlsRecordings, RecordingRequest } from './hls-recordings.ts'
-import { fileRequest } from './part-requests.ts'
+import { fileRequest, sourceStart } from './part-requests.ts'
 import type { FoundRecordings, ListedRecording } from './session-playlists.ts'
 import type { SessionSource } from './session-source.ts'
 
@@ -46,12 +46,12 @@ export class FileSessions {
 }
 
 function inFile(
-  { path, startMs }: SessionSource,
+  source: SessionSource,
   { state }: RecordingRequest,
   recording: ListedRecording['recording'],
 ): FoundRecordings {
   return {
-    recordings: [{ path, recording, startMs }],
+    recordings: [{ path: source.path, recording, start: sourceStart(source) }],
     isGrowing: state === 'growing',
     isEvent: recording.planned.growth !== undefined,
     isIncomplete: false,

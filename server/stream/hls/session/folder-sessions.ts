@@ -10,7 +10,7 @@ import { NotYetListable } from './hls-recordings.ts'
 import type { HlsRecordings, RecordingRequest } from './hls-recordings.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 import type { PartFile, PartFolders } from './part-folders.ts'
-import { folderRequests, partStartMs, withElapsedStarts } from './part-requests.ts'
+import { folderRequests, partStart, sourceStart, withStarts } from './part-requests.ts'
 import type { FoundRecordings } from './session-playlists.ts'
 import type { SessionSource } from './session-source.ts'
 
@@ -28,6 +28,8 @@ export interface FolderSessionsOptions {
 /** The recordings of a folder listing. */
 interface KnownRecordings {
   found: FoundRecordings
+  /** Their starts depend on its own. */
+  source: SessionSource
   checkedMs: number
 }
 
@@ -60,7 +62,7 @@ export class FolderSessions {
     this.#inFlight.set(files, finding)
     try {
       const found = await finding
-      this.#byListing.set(files, { found, checkedMs: performance.now() })
+      this.#byListing.set(files, { found, source, checkedMs: performance.now() })
       return found
     } finally {
       this.#inFlight.delete(files)
@@ -73,7 +75,8 @@ export class FolderSessions {
     known: KnownRecordings,
     freshness: Freshness,
   ): Promise<boolean> {
-    const { found } = known
+    const { found, source: before } = known
+    if (before.startMs !== source.startMs || before.startFrom !== source.startFrom) return false
     const isFinal = !found.isGrowing && !found.isIncomplete
     if (isRecent(known.checkedMs, performance.now())) return freshness !== 'current'
     if (!isFinal) return false
@@ -103,7 +106,7 @@ export class FolderSessions {
     }
     if (isGrowing && !wasListed) await this.#options.growing.recordListed(source)
     const { recordings, isIncomplete } = all
-    return { recordings: withElapsedStarts(recordings), isGrowing, isEvent, isIncomplete }
+    return { recordings, isGrowing, isEvent, isIncomplete }
   }
 
   /** All playable recordings. */
@@ -113,10 +116,10 @@ export class FolderSessions {
     freshness: Freshness,
   ): Promise<Pick<FoundRecordings, 'recordings' | 'isIncomplete'>> {
     const reasons: unknown[] = []
-    const found = await mapConcurrently(requests, async (request, i) => {
+    const found = await mapConcurrently(requests, async (request) => {
       try {
         const recording = await this.#options.recordings.find(request, freshness)
-        return [{ path: request.path, recording, startMs: partStartMs(source, request, i) }]
+        return [{ path: request.path, recording, start: partStart(request) }]
       } catch (error) {
         // A part that is corrupt, missing or too short is left out.
         if (!isLeftOut(error)) throw error
@@ -124,7 +127,8 @@ export class FolderSessions {
         return []
       }
     })
-    const recordings = found.flat()
+    const isFirstListed = found[0]?.length === 1
+    const recordings = withStarts(isFirstListed ? sourceStart(source) : undefined, found.flat())
     if (recordings.length === 0) throw reasons[0]
     const isIncomplete = reasons.some((reason) => !isAppError(reason, 'unplayable'))
     return { recordings, isIncomplete }

@@ -29,7 +29,7 @@ import type {
 } from './session-playlists.ts'
 import { sessionQualities } from './session-qualities.ts'
 import type { SessionQuality } from './session-qualities.ts'
-import type { SessionSource } from './session-source.ts'
+import type { KnownStart, SessionSource } from './session-source.ts'
 
 /** A file next to a playlist. */
 export type HlsFile =
@@ -89,6 +89,11 @@ export class OpenSession {
       startSeconds += durationSeconds
       return part
     })
+  }
+
+  /** When the first recording started, if it is known. */
+  get start(): KnownStart | undefined {
+    return this.#listing.recordings[0]?.start
   }
 
   /** Codec and upright size of the first video; undefined without any. */

@@ -5,7 +5,7 @@ import { isSettled, isUnchanged } from '../../../storage/recordings/settled.ts'
 import type { FileStat } from '../../../storage/recordings/storage.ts'
 import type { RecordingRequest } from './hls-recordings.ts'
 import type { PartFile } from './part-folders.ts'
-import type { SessionSource } from './session-source.ts'
+import type { KnownStart, SessionSource } from './session-source.ts'
 import type { ListedRecording } from './session-playlists.ts'
 
 /** A part that is followed by another one counts as finished after this time. */
@@ -47,25 +47,45 @@ export function folderRequests(
   return requests
 }
 
-/** When a part started: from the recorder's playlist, its own name, or the session's start. */
-export function partStartMs(
-  session: SessionSource,
-  { path, startMs }: RecordingRequest,
-  number: number,
-): number | undefined {
-  if (startMs !== undefined) return startMs
+/** When a part started by the recorder's playlist, else by its own name. */
+export function partStart({
+  path,
+  startMs,
+}: Pick<RecordingRequest, 'path' | 'startMs'>): KnownStart | undefined {
+  if (startMs !== undefined) return knownStart(startMs, 'playlist')
   const name = path.slice(path.lastIndexOf('/') + 1)
   const fileName = parseRecordingName(name)?.base ?? name
-  const ownMs = startTimeMs({ date: '', sessionId: '', fileName })
-  return ownMs ?? (number === 0 ? session.startMs : undefined)
+  return knownStart(startTimeMs({ date: '', sessionId: '', fileName }), 'path')
 }
 
-/** A part without a start time starts where the previous one ends. */
-export function withElapsedStarts(parts: readonly ListedRecording[]): ListedRecording[] {
-  let nextMs: number | undefined
-  return parts.map((part) => {
-    const startMs = part.startMs ?? nextMs
-    nextMs = startMs === undefined ? undefined : startMs + part.recording.listedSeconds * 1000
-    return { ...part, startMs }
+/** When a session started by its row of the catalog. */
+export function sourceStart({ startMs, startFrom }: SessionSource): KnownStart | undefined {
+  return knownStart(startMs, startFrom ?? 'path')
+}
+
+function knownStart(ms: number | undefined, from: KnownStart['from']): KnownStart | undefined {
+  return ms === undefined ? undefined : { ms, from }
+}
+
+/**
+ * The start of each part, or of none: players derive that of a part without one from the parts
+ * around it. Without a start of its own, a part starts where the previous one ends. If sidecars
+ * contradict the first part's own start, all parts move with it.
+ *
+ * @param session start of the session, if its first part is listed
+ */
+export function withStarts(
+  session: KnownStart | undefined,
+  parts: readonly ListedRecording[],
+): ListedRecording[] {
+  const own = parts[0]?.start
+  const first = session?.from === 'metadata' ? session : (own ?? session)
+  const shiftMs = first && own ? first.ms - own.ms : 0
+  let next = first
+  return parts.map((part, at) => {
+    const ownMs = at === 0 ? undefined : part.start?.ms
+    const start = next && { ...next, ms: ownMs === undefined ? next.ms : ownMs + shiftMs }
+    next = start && { ...start, ms: start.ms + part.recording.listedSeconds * 1000 }
+    return { ...part, start }
   })
 }

@@ -21,15 +21,15 @@ import type { TimestampMap } from '../playlist/subtitle-segment.ts'
 import type { HlsRecording, SegmentAddress } from './hls-recording.ts'
 import { hasQuality, renditionOf } from './session-qualities.ts'
 import type { Quality } from './session-qualities.ts'
-import type { SessionSource } from './session-source.ts'
+import type { KnownStart, SessionSource } from './session-source.ts'
 import type { SubtitleFiles } from './subtitle-files.ts'
 
 /** A recording in the playlist of a session. */
 export interface ListedRecording {
   path: string
   recording: HlsRecording
-  /** Start in milliseconds since 1970, if it is known. */
-  startMs?: number | undefined
+  /** Absent where that of the first recording is unknown. */
+  start?: KnownStart | undefined
 }
 
 /** The recordings that a session has now. */
@@ -244,19 +244,19 @@ function mediaPlaylist(
   place: 'session' | 'beside segments' = 'session',
 ): TextFile {
   const isText = rendition.kind === 'subtitles'
-  const parts = recordings.map(({ recording, startMs }) => ({
+  const parts = recordings.map(({ recording, start }) => ({
     plan: recording.planOf(rendition),
     urlPrefix: place === 'session' ? `${recording.urlVersion}/` : '',
     form: isText ? ('vtt' as const) : recording.formOf(rendition),
     rendition,
-    startMs,
+    startMs: start?.ms,
   }))
   const isClear = isText || recordings.every(({ recording: { key } }) => !key)
   const encryption = isClear ? 'none' : 'aes-128'
   // For a URL version, the number of segments and the last one's tail identify the list.
-  const lists = recordings.map(({ recording: { urlVersion }, startMs }, at) => {
+  const lists = recordings.map(({ recording: { urlVersion }, start }, at) => {
     const { segments = [] } = parts[at]?.plan ?? {}
-    return [urlVersion, segments.length, segments.at(-1)?.tailBytes ?? null, startMs ?? null]
+    return [urlVersion, segments.length, segments.at(-1)?.tailBytes ?? null, start?.ms ?? null]
   })
   return playlistFile(listing, [place, rendition, growth ?? null, lists], () =>
     formatPlaylist(parts, { encryption, growth }),
