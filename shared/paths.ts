@@ -35,6 +35,7 @@ export const outsidePatterns = {
   playlistFile: `${apiPrefix}video/${session}/:version/:file`,
   /** A sheet of tiles that a storyboard references. */
   storyboardFile: `${apiPrefix}storyboard/${session}/:file`,
+  around: `${apiPrefix}around/${session}`,
   adScript: `${apiPrefix}proxy-ad/:adHost/ad-provider.js`,
   /** The player alone. */
   embedPage: `/embed/${session}`,
@@ -114,6 +115,11 @@ export function storyboardApiPath(reference: SessionReference): string {
 /** Path of a session's details: title, chapters, tracks. */
 export function sessionApiPath(reference: SessionReference): string {
   return formatPath(pathPatterns.session, { ...reference })
+}
+
+/** Path of the sessions of other streamers at the same time. */
+export function aroundApiPath(reference: SessionReference): string {
+  return formatPath(outsidePatterns.around, { ...reference })
 }
 
 /** Path of a streamer's details: display name, titles of sessions. */

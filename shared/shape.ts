@@ -40,6 +40,8 @@ export function shortString(maxLength: number): Shape<string> {
 
 export const boolean: Shape<boolean> = (value) => (typeof value === 'boolean' ? value : undefined)
 
+export const number: Shape<number> = (value) => (typeof value === 'number' ? value : undefined)
+
 /** A non-negative integer. */
 export const count: Shape<number> = (value) =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { errorResponse, sessionsResponse, streamersResponse } from '../shared/contract.ts'
 import {
+  aroundApiPath,
   detailsApiPath,
   embedPagePath,
   firstFrameApiPath,
@@ -252,6 +253,8 @@ describe('docs/api/openapi.json', () => {
     ['/api/sessions/{streamer}', '/api/sessions/%2e%2e', 400],
     ['/api/session/{streamer}/{date}/{sessionId}', sessionApiPath(session), 200],
     ['/api/session/{streamer}/{date}/{sessionId}', sessionApiPath(broken), 422],
+    ['/api/around/{streamer}/{date}/{sessionId}', aroundApiPath(session), 200],
+    ['/api/around/{streamer}/{date}/{sessionId}', aroundApiPath(broken), 422],
     ['/api/details/{streamer}', detailsApiPath('alice'), 200],
     ['/api/config', '/api/config', 200],
     ['/api/thumbnail-streamer/{streamer}', streamerThumbnailApiPath('alice'), 200],

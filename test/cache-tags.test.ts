@@ -1,6 +1,7 @@
 // `Surrogate-Key` and `Cache-Tag` of all responses, through the program.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
+  aroundApiPath,
   detailsApiPath,
   embedPagePath,
   outsidePatterns,
@@ -75,8 +76,8 @@ describe('cache tags', () => {
     const pageUrl = encodeURIComponent(server.url + playerPagePath(session))
     const oembed = `${outsidePatterns.oembed}?url=${pageUrl}`
     const pages = [playerPagePath(session), embedPagePath(session), oembed]
-    const of = [playlistApiPath(session), sessionApiPath(session), ...pages]
-    const targets = [...files, ...of]
+    const of = [playlistApiPath, sessionApiPath, aroundApiPath].map((path) => path(session))
+    const targets = [...files, ...of, ...pages]
     const thumbnail = thumbnailApiPath(session)
     await expect.poll(async () => (await request(thumbnail)).status, soon).toBe(200)
 

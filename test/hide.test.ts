@@ -6,6 +6,7 @@ import { create } from 'tar'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { errorResponse } from '../shared/contract.ts'
 import {
+  aroundApiPath,
   activityApiPath,
   detailsApiPath,
   playerPagePath,
@@ -101,6 +102,7 @@ async function addressesOfSession(): Promise<string[]> {
   return [
     ...of,
     sessionApiPath(session),
+    aroundApiPath(session),
     segment?.url ?? '',
     segment?.initUrl ?? '',
     segment?.key?.url ?? '',

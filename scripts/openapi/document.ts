@@ -93,6 +93,7 @@ async function createSchemas(): Promise<Record<string, Schema>> {
     sessionsResponse: schemaOf('sessionsResponse'),
     sessionResponse: schemaOf('sessionResponse'),
     detailsResponse: schemaOf('detailsResponse'),
+    aroundResponse: schemaOf('aroundResponse'),
     publicConfig: {
       ...config,
       properties: { ...config.properties, site: fromZod(site) },

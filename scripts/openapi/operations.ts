@@ -97,6 +97,11 @@ const lists: Operation[] = [
     headers: [...TEXT, ...TAGS],
     errors: [400, 404, 410],
   }),
+  get(['getAround', outsidePatterns.around], 'Sessions of other streamers at the same time.', {
+    content: json('aroundResponse'),
+    headers: [...TEXT, ...TAGS],
+    errors: ofSession,
+  }),
   get(['getConfig', pathPatterns.config], 'Public configuration of the page.', {
     content: json('publicConfig'),
   }),

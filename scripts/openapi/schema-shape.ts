@@ -15,6 +15,7 @@ interface OptionalField {
 export const string: Schema = { type: 'string' }
 export const nonEmptyString: Schema = { type: 'string', minLength: 1 }
 export const boolean: Schema = { type: 'boolean' }
+export const number: Schema = { type: 'number' }
 export const count: Schema = { type: 'integer', minimum: 0 }
 export const amount: Schema = { type: 'number', minimum: 0 }
 
@@ -70,6 +71,7 @@ export const replaced = {
   nonEmptyString,
   shortString,
   boolean,
+  number,
   count,
   amount,
   literal,

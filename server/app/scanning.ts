@@ -55,8 +55,8 @@ export function inspectIn(
   return async (recording, signal) => {
     const inspection = await library.inspect(recording, signal)
     if (inspection.status === 'unplayable') return inspection
-    const { status, durationSeconds, limitations } = inspection
-    return { status, durationSeconds, isFlawed: limitations.length > 0 }
+    const { status, durationSeconds, startMs, limitations } = inspection
+    return { status, durationSeconds, startMs, isFlawed: limitations.length > 0 }
   }
 }
 

@@ -25,6 +25,7 @@ const outcomeShape = z.discriminatedUnion('status', [
   z.object({
     status: z.literal('playable'),
     durationSeconds: z.number().min(0),
+    startMs: z.int().optional(),
     isFlawed: z.boolean(),
   }),
   z.object({ status: z.literal('unplayable'), reason: unplayableReasonSchema }),

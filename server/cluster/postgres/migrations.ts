@@ -122,6 +122,7 @@ const steps: readonly (readonly string[])[] = [
     `CREATE TRIGGER carry_facts BEFORE INSERT OR UPDATE ON aftercast.recordings
        FOR EACH ROW EXECUTE FUNCTION aftercast.carry_facts()`,
   ],
+  [`ALTER TABLE aftercast.recordings ADD COLUMN recorded_start_ms bigint`],
 ]
 
 /** Of this program; any number that no other program uses for an advisory lock. */

@@ -56,6 +56,7 @@ function recordingOf(name: string): SharedRecording {
     version: 'v',
     status: 'playable',
     durationSeconds: 12.25,
+    recordedStartMs: 1_769_817_600_000,
     reason: null,
     flawed: 0,
     settlesAtMs: 1,
@@ -79,6 +80,7 @@ describe('the migrations', () => {
       { number: 3 },
       { number: 4 },
       { number: 5 },
+      { number: 6 },
     ])
     expect(await readLibrary(database)).toMatchObject({ generation: 1, layout: null })
   })
@@ -89,7 +91,7 @@ describe('the migrations', () => {
       url,
       `DROP TRIGGER carry_facts ON aftercast.recordings;
        DROP FUNCTION aftercast.carry_facts;
-       ALTER TABLE aftercast.recordings DROP COLUMN facts;
+       ALTER TABLE aftercast.recordings DROP COLUMN facts, DROP COLUMN recorded_start_ms;
        DELETE FROM aftercast.migrations WHERE number > 4`,
     )
     // As an older node writes a row.

@@ -235,6 +235,7 @@ describe('a node that follows', () => {
         result: {
           status: 'playable',
           durationSeconds: 65,
+          recordedStartMs: 1_769_817_600_000,
           reason: null,
           flawed: 0,
           retryAtMs: 0,

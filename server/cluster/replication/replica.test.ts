@@ -293,12 +293,14 @@ function title({ size, isWhole }: Change, writer: CatalogWriter): void {
 function inspect({ size, isWhole }: Change, writer: CatalogWriter): void {
   const [recording] = writer.duePending(Date.now(), 10)
   if (recording === undefined) return
-  const rest = { retryAtMs: 0, restUntilMs: size, attempts: 0 }
+  const rest = { recordedStartMs: isWhole ? size : null, restUntilMs: size }
+  const retry = { retryAtMs: 0, attempts: 0 }
   const playable = { status: 'playable', durationSeconds: size / 3, reason: null } as const
   const reason = JSON.stringify({ code: 'file-empty' })
   const unplayable = { status: 'unplayable', durationSeconds: null, reason } as const
   const flawed = size === 1 ? 1 : 0
-  writer.record([{ recording, result: { ...(isWhole ? playable : unplayable), flawed, ...rest } }])
+  const known = isWhole ? playable : unplayable
+  writer.record([{ recording, result: { ...known, flawed, ...rest, ...retry } }])
 }
 
 /** Everything that visitors and commands get. */

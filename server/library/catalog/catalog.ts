@@ -9,15 +9,21 @@ export interface SessionRow extends SessionReference, SessionText {
   path: string
   /** `folder`: parts in name order, or a recorder's playlist (see session-folder.ts). */
   kind: 'file' | 'folder'
-  /** Start by the sidecars, else by the names, in milliseconds since 1970. */
+  /** Start by sidecars, else the recording, else its names, in milliseconds since 1970. */
   startMs?: number | undefined
-  /** Absent for one by the names. */
+  /** Absent for one of the recording or its names. */
   startFrom?: 'metadata' | undefined
   sizeBytes: number
   modifiedMs: number
   /** When the recording counts as settled, unless it changes again. */
   settlesAtMs: number
   state: SessionState
+}
+
+/** A session in wall-clock time, in milliseconds since 1970. */
+export interface TimedSession extends SessionReference, SessionText {
+  startMs: number
+  endMs: number
 }
 
 /** The names of a session of a known streamer. */
@@ -31,7 +37,7 @@ export interface Neighbours {
 
 /** What cards show of a session besides its names and duration. */
 export interface SessionDetail extends SessionName, SessionText {
-  /** Start by the sidecars, else by the names, in milliseconds since 1970. */
+  /** As of a SessionRow. */
   startMs?: number | undefined
   /** When the recording counts as settled, unless it changes again. */
   settlesAtMs: number
@@ -82,6 +88,11 @@ export interface Catalog {
   findSession(session: SessionReference): SessionRow | undefined
   /** The listed sessions of the streamer directly before and after a name, by date and id. */
   neighbours(session: SessionReference): Neighbours
+  /**
+   * Listed sessions of other streamers that overlap with a session in wall-clock time by at least a
+   * minute, longest overlap first, at most 50. Empty while its start or duration is unknown.
+   */
+  around(session: SessionRow): TimedSession[]
   /** What the list of a streamer's sessions leaves out, in its order; undefined as there. */
   listDetails(streamer: string): SessionDetail[] | undefined
   /** A streamer's listed sessions as rows, newest first, at most `limit`. */

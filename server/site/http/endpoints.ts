@@ -10,6 +10,7 @@ import type { SegmentSender } from '../../stream/delivery/segment-sender.ts'
 import type { AudioFiles } from '../../stream/hls/session/audio-files.ts'
 import type { SessionOpener } from '../../stream/hls/session/session-opener.ts'
 import { createAudioFileEndpoint, createFindEnclosure } from './api/audio-file.ts'
+import { createAroundEndpoint } from './api/around.ts'
 import { createConfigEndpoint } from './api/config.ts'
 import { createDetailsEndpoint } from './api/details.ts'
 import { createHealthEndpoints } from './api/health.ts'
@@ -70,6 +71,7 @@ export function createEndpoints(options: EndpointSources, pages: PageSources): E
     createSessionsEndpoint(sources),
     createSessionEndpoint(sources),
     createDetailsEndpoint(sources),
+    createAroundEndpoint(sources),
     createPlaylistEndpoint(sources),
     createPlaylistFileEndpoint(sources),
     ...(options.audioFiles ? [createAudioFileEndpoint(sources, options.audioFiles)] : []),

@@ -1,5 +1,6 @@
 // Finds the start time of a recording in its names.
 import { dateEnds, isDigit } from './date-name.ts'
+import { parseRecordingName } from './recording-name.ts'
 
 /** Names of a recording that may contain its start time, as written. */
 export interface NamesOfRecording {
@@ -32,6 +33,18 @@ export function startTimeMs({ date, sessionId, fileName }: NamesOfRecording): nu
     momentInText(date) ??
     unixTimeMs(date)
   )
+}
+
+/** The same of a recording in the catalog, by its names and that of its file or folder. */
+export function startOfNames(recording: {
+  date: string
+  sessionId: string
+  kind: 'file' | 'folder'
+  name: string
+}): number | undefined {
+  const { date, sessionId, kind, name } = recording
+  const file = kind === 'file' ? parseRecordingName(name) : undefined
+  return startTimeMs({ date, sessionId, fileName: file?.base ?? name })
 }
 
 /**

@@ -8,6 +8,8 @@ import type { CatalogWriter, PendingRecording } from '../store/catalog-writer.ts
 import { planInspectionResult } from '../store/inspection-result.ts'
 import type { Inspection, InspectionOutcome } from '../store/inspection-result.ts'
 import { createWakeSignal } from '../../../base/admission/wake-signal.ts'
+import { startOfNames } from '../names/start-time.ts'
+import { splitPath } from '../../../storage/recordings/library-path.ts'
 import { ResultBatch } from './result-batch.ts'
 
 /**
@@ -209,7 +211,18 @@ export class Inspector {
       const outcome = await this.#outcomeOf(job, signal)
       const tookMs = performance.now() - startedMs
       const { settlesAtMs, attempts } = job
-      const context = { nowMs: this.#options.now(), tookMs, settlesAtMs, attempts }
+      const namedStartMs = startOfNames({
+        ...job.session,
+        ...job,
+        name: splitPath(job.path)?.name ?? '',
+      })
+      const context = {
+        nowMs: this.#options.now(),
+        tookMs,
+        settlesAtMs,
+        attempts,
+        namedStartMs,
+      }
       this.#results.add({ recording: job, result: planInspectionResult(outcome, context) })
     } catch (error) {
       this.#active.delete(job.id)

@@ -202,6 +202,8 @@ export class Scanner {
   async #useLayout(signal: AbortSignal): Promise<void> {
     const { writer, layout } = this.#options
     while (!signal.aborted && !writer.useLayout(layout.identity)) await nextTurn()
+    const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
+    while (!signal.aborted && !writer.useZone(timeZone)) await nextTurn()
   }
 
   async #follow(signal: AbortSignal): Promise<void> {

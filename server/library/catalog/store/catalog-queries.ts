@@ -7,7 +7,7 @@ import { selectColumns } from './recording-columns.ts'
 import type { RecordingPath, Values } from './recording-columns.ts'
 
 const LISTED = ['date', 'sessionId', 'durationSeconds'] as const
-const DETAIL = ['date', 'sessionId', 'kind', 'settlesAtMs', 'facts'] as const
+const DETAIL = ['date', 'sessionId', 'kind', 'settlesAtMs', 'recordedStartMs', 'facts'] as const
 const SESSION = [...DETAIL, 'sizeBytes', 'modifiedMs', 'durationSeconds', 'reason'] as const
 
 /** A session in a list. */
@@ -28,6 +28,7 @@ export function prepareCatalogQueries(database: Database) {
     ...prepareLists(database),
     ...prepareNeighbours(database),
     ...prepareRows(database),
+    ...prepareAround(database),
   }
 }
 
@@ -135,4 +136,51 @@ function prepareRows(database: Database) {
         recordings.session_id
       LIMIT @limit`),
   }
+}
+
+/** A session in wall-clock time. */
+export interface TimedRow extends SessionReference, Values<'facts'> {
+  startMs: number
+  endMs: number
+}
+
+/** Longest session of each `span` (migrations.ts), in hours. */
+const SPAN_HOURS = [1, 4, 16, 64, 256, 100_000]
+/** Sessions of a span that are compared: those that start soonest before and after the start. */
+const MAX_COMPARED = 500
+
+/** By span, because an index of starts alone would be read for as long as the longest session. */
+const candidates = SPAN_HOURS.flatMap((hours, span) =>
+  [
+    `>= @startMs + @overlapMs - ${hours * 3_600_000} AND starts_at_ms <= @startMs
+      ORDER BY starts_at_ms DESC`,
+    '> @startMs AND starts_at_ms <= @endMs - @overlapMs ORDER BY starts_at_ms',
+  ].map(
+    (range) => `
+    SELECT * FROM (
+      SELECT id, streamer_id, starts_at_ms, ends_at_ms FROM recordings
+      WHERE span = ${span} AND listed = 1 AND starts_at_ms ${range} LIMIT ${MAX_COMPARED})`,
+  ),
+)
+
+/**
+ * Listed sessions of other shown streamers that overlap with a period for at least `overlapMs`,
+ * longest overlap first.
+ */
+export const AROUND = `
+  SELECT streamer, date, session_id AS "sessionId", facts,
+    longest.starts_at_ms AS "startMs", longest.ends_at_ms AS "endMs"
+  FROM (
+    SELECT compared.*, streamers.name AS streamer,
+      min(ends_at_ms, @endMs) - max(starts_at_ms, @startMs) AS overlap_ms
+    FROM (${candidates.join(' UNION ALL ')}) AS compared
+    CROSS JOIN streamers ON streamers.id = compared.streamer_id
+    WHERE overlap_ms >= @overlapMs AND streamers.name <> @streamer AND ${isShown}
+    ORDER BY overlap_ms DESC, streamer LIMIT @limit) AS longest
+  CROSS JOIN recordings ON recordings.id = longest.id
+  ORDER BY overlap_ms DESC, streamer, date, session_id`
+
+function prepareAround(database: Database) {
+  type Period = { streamer: string; startMs: number; endMs: number; overlapMs: number }
+  return { around: database.query<Period & { limit: number }, TimedRow>(AROUND) }
 }

@@ -4,6 +4,7 @@ import type { SessionReference } from '../../../../shared/paths.ts'
 import { createChangeLog } from './change-log.ts'
 import type { ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
+import { NamedStarts } from './named-starts.ts'
 import { ReferredRows, removeEmptyFolder } from './referred-rows.ts'
 import type { InspectionResult } from './inspection-result.ts'
 import { formatFacts } from './stored-facts.ts'
@@ -119,6 +120,7 @@ export class CatalogWriter {
   readonly #titles: TitleQueries
   readonly #listing: SessionListing
   readonly #changes: ChangeLog
+  readonly #starts: NamedStarts
 
   constructor(database: Database) {
     this.#database = database
@@ -127,6 +129,7 @@ export class CatalogWriter {
     this.#titles = prepareTitleQueries(database)
     this.#listing = createSessionListing(database)
     this.#changes = createChangeLog(database)
+    this.#starts = new NamedStarts(database)
   }
 
   /**
@@ -148,6 +151,11 @@ export class CatalogWriter {
       this.#changes.write('all')
       return true
     })
+  }
+
+  /** Reads the starts in names in this time zone; returns whether it is done, as `useLayout`. */
+  useZone(zone: string): boolean {
+    return this.#database.transaction(() => this.#starts.useZone(zone))
   }
 
   /** The rows of a folder; empty for an unknown folder. */
@@ -288,6 +296,7 @@ export class CatalogWriter {
       status: isEmpty ? 'unplayable' : 'found',
       reason: isEmpty ? formatStoredReason({ code: 'file-empty' }) : null,
       durationSeconds: null,
+      recordedStartMs: null,
       flawed: 0,
       retryAtMs: 0,
       restUntilMs: 0,

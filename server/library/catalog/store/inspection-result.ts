@@ -9,6 +9,8 @@ export type Inspection =
   | {
       status: 'playable'
       durationSeconds: number
+      /** Start by its parts, in milliseconds since 1970, if it is known. */
+      startMs?: number | undefined
       /** Whether it has limitations. */
       isFlawed: boolean
     }
@@ -25,6 +27,8 @@ export interface InspectionContext {
   nowMs: number
   /** How long the inspection took. */
   tookMs: number
+  /** Start by the names of the session. */
+  namedStartMs?: number | undefined
   /** When the recording counts as settled. */
   settlesAtMs: number
   /** Consecutive inspections that failed before. */
@@ -51,6 +55,7 @@ export function planInspectionResult(
   const waiting = {
     status: 'found',
     durationSeconds: null,
+    recordedStartMs: null,
     reason: null,
     flawed: 0,
     restUntilMs: isGrowing ? nowMs + restMs(context) : 0,
@@ -61,6 +66,7 @@ export function planInspectionResult(
         ...waiting,
         status: 'playable',
         durationSeconds: outcome.durationSeconds,
+        recordedStartMs: outcome.startMs ?? context.namedStartMs ?? null,
         flawed: outcome.isFlawed ? 1 : 0,
         retryAtMs: 0,
         attempts: 0,

@@ -165,6 +165,25 @@ const steps: readonly (readonly string[])[] = [
     // a replica may have followed facts that it did not know: it takes a snapshot
     `UPDATE replica SET epoch = ''`,
   ],
+  [
+    // the next scan adds those of earlier rows (named-starts.ts)
+    `ALTER TABLE recordings ADD COLUMN recorded_start_ms BIGINT`,
+    `ALTER TABLE library ADD COLUMN zone TEXT`,
+    `ALTER TABLE recordings ADD COLUMN starts_at_ms BIGINT AS (coalesce(
+       CASE WHEN json_valid(facts) THEN
+         CASE json_type(facts, '$.startMs') WHEN 'integer' THEN facts ->> '$.startMs' END END,
+       recorded_start_ms))`,
+    `ALTER TABLE recordings ADD COLUMN ends_at_ms BIGINT
+       AS (starts_at_ms + CAST(round(duration_seconds * 1000) AS INTEGER))`,
+    // 0: up to an hour; each further one has four times the length
+    `ALTER TABLE recordings ADD COLUMN span INTEGER
+       AS ((duration_seconds > 3600) + (duration_seconds > 14400) + (duration_seconds > 57600) +
+         (duration_seconds > 230400) + (duration_seconds > 921600))`,
+    `CREATE INDEX recordings_by_time ON recordings (span, starts_at_ms, ends_at_ms, streamer_id)
+       WHERE listed = 1 AND span IS NOT NULL`,
+    // as for the facts
+    `UPDATE replica SET epoch = ''`,
+  ],
 ]
 
 /**

@@ -65,6 +65,8 @@ export const recordingColumns = {
     'double precision',
     z.number().nullable(),
   ]),
+  /** Start by the recording and its names: sidecars know better. Null if unknown. */
+  recordedStartMs: column('inspection', 'recorded_start_ms', ['bigint', z.int().nullable()]),
   /** JSON of an UnplayableReason (stored-reason.ts); null unless unplayable. */
   reason: column('inspection', 'reason', ['text', z.string().nullable()]),
   /** 1 if it plays with limitations. */

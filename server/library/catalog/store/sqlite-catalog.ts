@@ -1,5 +1,6 @@
 // The catalog's read side on SQLite. Lists are cached in memory and updated from the change log.
 import { LRUCache } from 'lru-cache'
+import { sessionText } from '../../../../shared/contract.ts'
 import type { SessionItem, StreamerItem } from '../../../../shared/contract.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import { AppError } from '../../../base/errors.ts'
@@ -11,9 +12,16 @@ import type {
   SessionName,
   SessionRow,
   SessionState,
+  TimedSession,
 } from '../catalog.ts'
 import { prepareCatalogQueries } from './catalog-queries.ts'
-import type { CatalogQueries, DetailRow, ListedRow, RecordingRow } from './catalog-queries.ts'
+import type {
+  CatalogQueries,
+  DetailRow,
+  ListedRow,
+  RecordingRow,
+  TimedRow,
+} from './catalog-queries.ts'
 import { createChangeLog } from './change-log.ts'
 import type { Change, ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
@@ -23,8 +31,7 @@ import { parseStoredReason } from './stored-reason.ts'
 import { formatDuration } from '../names/format-duration.ts'
 import { joinPath } from '../../../storage/recordings/library-path.ts'
 import { compareSessions, compareStreamers, findSorted, sortStreamers } from '../names/ordering.ts'
-import { parseRecordingName } from '../names/recording-name.ts'
-import { startTimeMs } from '../names/start-time.ts'
+import { startOfNames } from '../names/start-time.ts'
 
 /**
  * Cached sessions over all lists, about 130 bytes each. HTTP caches the responses and reads a list
@@ -33,6 +40,9 @@ import { startTimeMs } from '../names/start-time.ts'
 const MAX_CACHED_SESSIONS = 200_000
 /** Cached single lookups: every segment request makes one. */
 const MAX_FOUND_SESSIONS = 1000
+/** A shorter overlap of two sessions is by chance. */
+const MIN_OVERLAP_MS = 60_000
+const MAX_AROUND = 50
 /** Cached results of `newestSessions`, each with a few rows. */
 const MAX_NEWEST = 1000
 
@@ -175,6 +185,13 @@ class SqliteCatalog implements Catalog {
     }
   }
 
+  around({ streamer, startMs, state }: SessionRow): TimedSession[] {
+    if (startMs === undefined || state.status !== 'playable') return []
+    const endMs = startMs + state.durationSeconds * 1000
+    const period = { startMs, endMs, overlapMs: MIN_OVERLAP_MS, limit: MAX_AROUND }
+    return this.#queries.around.all({ streamer, ...period }).map(timedSession)
+  }
+
   listDetails(streamer: string): SessionDetail[] | undefined {
     const name = streamer.normalize('NFC')
     this.#checkShown({ streamer: name, date: '', sessionId: '' })
@@ -286,23 +303,22 @@ function sessionDetail(row: DetailRow): SessionDetail {
   return { date, sessionId, settlesAtMs, ...factsOf(row) }
 }
 
-/** What the sidecars contain; the start else by the names. */
+/** What the sidecars contain; the start else by the recording, before its inspection by names. */
 function factsOf(row: DetailRow): SidecarFacts {
   const facts = parseFacts(row.facts)
   if (facts.startMs !== undefined) return facts
-  const startMs = startOf(row)
+  const startMs = row.recordedStartMs ?? startOfNames(row)
   return startMs === undefined ? facts : { ...facts, startMs }
 }
 
-/** By the names alone. */
-function startOf({ date, sessionId, kind, name }: Omit<DetailRow, 'facts'>): number | undefined {
-  const file = kind === 'file' ? parseRecordingName(name) : undefined
-  return startTimeMs({ date, sessionId, fileName: file?.base ?? name })
+function timedSession({ facts, ...row }: TimedRow): TimedSession {
+  const { streamer, date, sessionId, startMs, endMs } = row
+  return { ...sessionText(parseFacts(facts)), streamer, date, sessionId, startMs, endMs }
 }
 
 function sessionRow(row: RecordingRow): SessionRow {
   const { streamer, date, sessionId } = row
-  const facts = parseFacts(row.facts)
+  const { startMs: metadataMs } = parseFacts(row.facts)
   return {
     streamer,
     date,
@@ -312,10 +328,8 @@ function sessionRow(row: RecordingRow): SessionRow {
     modifiedMs: row.modifiedMs,
     settlesAtMs: row.settlesAtMs,
     kind: row.kind,
-    ...facts,
-    ...(facts.startMs === undefined
-      ? { startMs: startOf(row) }
-      : { startFrom: 'metadata' as const }),
+    ...factsOf(row),
+    ...(metadataMs !== undefined && { startFrom: 'metadata' }),
     state: sessionState(row),
   }
 }

@@ -2,7 +2,7 @@
 import { withTimeout } from '../../../../shared/with-timeout.ts'
 import { sessionText } from '../../../../shared/contract.ts'
 import type { SessionResponse } from '../../../../shared/contract.ts'
-import { playlistFileApiPath, storyboardApiPath } from '../../../../shared/paths.ts'
+import { aroundApiPath, playlistFileApiPath, storyboardApiPath } from '../../../../shared/paths.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import type { Catalog, SessionRow } from '../../../library/catalog/catalog.ts'
 import { AppError, isAppError } from '../../../base/errors.ts'
@@ -88,6 +88,8 @@ export class SessionDetails {
       ...(opened?.hasStoryboard === true && {
         storyboard: { url: formatPath(storyboardApiPath(row)) },
       }),
+      ...(row.startMs !== undefined &&
+        row.state.status === 'playable' && { around: { url: formatPath(aroundApiPath(row)) } }),
       ...(previous && { previous: linkTo(previous) }),
       ...(next && { next: linkTo(next) }),
     }

@@ -7,6 +7,7 @@ import type { SessionLimitation } from '../../../base/problem.ts'
 import type { FileStat, Storage } from '../../../storage/recordings/storage.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 import type { PartFile, PartFolders } from './part-folders.ts'
+import { partStart } from './part-requests.ts'
 import type { SessionSource } from './session-source.ts'
 
 /** The inspections of a session's recordings, joined. */
@@ -14,6 +15,8 @@ export type SessionInspection =
   | {
       status: 'playable'
       durationSeconds: number
+      /** Start of the first playable recording by its own, in milliseconds since 1970. */
+      startMs?: number | undefined
       limitations: SessionLimitation[]
       /** Codecs of the video (RFC 6381), each once. */
       videoCodecs: string[]
@@ -37,8 +40,9 @@ export async function inspectSession(
   { path, kind, stat }: InspectedSource,
   { storage, indexes, partFolders, signal }: InspectionOptions,
 ): Promise<SessionInspection> {
-  const inspect = async (file: Pick<PartFile, 'name' | 'path' | 'stat'>) => ({
+  const inspect = async (file: PartFile) => ({
     name: file.name,
+    startMs: partStart(file)?.ms,
     inspection: (await indexes.find(file.path, file.stat, signal)).inspection,
   })
   if (kind === 'file') {
@@ -58,6 +62,7 @@ export async function inspectSession(
 /** A part of a session; the name is empty if it is the only recording. */
 interface InspectedPart {
   name: string
+  startMs?: number | undefined
   inspection: Inspection
 }
 
@@ -69,10 +74,12 @@ export function joinInspections(parts: readonly InspectedPart[]): SessionInspect
     limitations.push(...limitationsOf(part, seconds))
     if (part.inspection.status === 'playable') seconds += durationSeconds(part.inspection.index)
   }
-  if (parts.some(({ inspection }) => inspection.status === 'playable')) {
+  const playable = parts.find(({ inspection }) => inspection.status === 'playable')
+  if (playable !== undefined) {
     return {
       status: 'playable',
       durationSeconds: seconds,
+      startMs: playable.startMs,
       limitations: limitations.slice(0, MAX_LIMITATIONS),
       videoCodecs: [...new Set(parts.flatMap(videoCodecsOf))],
     }
