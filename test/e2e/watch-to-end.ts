@@ -36,10 +36,15 @@ const playbackRate = 4
  */
 export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched> {
   return video.evaluate(
-    (element: HTMLVideoElement, { rate, limitMs, clockSeconds }) =>
-      new Promise<Watched>((resolve) => {
-        // A short recording may have ended before this runs: then it is played again.
-        if (element.ended) element.currentTime = 0
+    async (element: HTMLVideoElement, { rate, limitMs, clockSeconds }) => {
+      // A short recording may have ended before this runs: then it is played again.
+      if (element.ended) {
+        const { promise, resolve } = Promise.withResolvers<unknown>()
+        element.addEventListener('seeked', resolve, { once: true })
+        element.currentTime = 0
+        await promise
+      }
+      return new Promise<Watched>((resolve) => {
         const last = { position: element.currentTime, atMs: performance.now() }
         const start = last.position
         const seen = { farthest: last.position, movedAtMs: last.atMs, stepsBack: 0, longestJump: 0 }
@@ -86,7 +91,8 @@ export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched
             error: element.error?.message ?? '',
           })
         }
-      }),
+      })
+    },
     { rate, limitMs: patienceMs, clockSeconds },
   )
 }
