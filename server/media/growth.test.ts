@@ -270,6 +270,14 @@ describe.each(Object.entries(RECORDERS).filter(([name]) => name !== 'FLV'))(
   },
 )
 
+describe('a growing recording of fragmented MP4', () => {
+  it('keeps what was stable where an mdat seems to contain a corrupt moof', async () => {
+    const session = plainSession(8).add('other video', 'gop', 'b-frames', 'gop')
+    const bytes = Buffer.concat(RECORDERS['fragmented MP4'](session))
+    expect(await growBytes(corrupt(bytes, createRandom(87045510)), [276])).toBe(10)
+  })
+})
+
 describe('a growing real recording', () => {
   it.each([
     ['ts-h264-aac-pts-reset-backwards.ts', 12],

@@ -66,6 +66,8 @@ export class FragmentWalk {
   #previousBox = NaN
   /** Where the walk found no box. */
   #searchStart = 0
+  /** Start of the last moof that a search has found: data of the fragment before ends there. */
+  #found = NaN
   #requested: { offset: number; length: number } | 'search' = 'search'
 
   constructor(file: OpenFile, { from, to, signal }: WalkRange) {
@@ -113,7 +115,9 @@ export class FragmentWalk {
       }
     }
     if (this.#pendingMoof !== undefined) {
-      if (this.position >= sizeBytes) this.#pendingMoof.dataEnd = Infinity
+      const { dataEnd } = this.#pendingMoof
+      if (this.position >= sizeBytes && dataEnd !== this.#found)
+        this.#pendingMoof.dataEnd = Infinity
       return this.#release()
     }
     if (this.position < this.#to && this.#to === sizeBytes) {
@@ -189,7 +193,9 @@ export class FragmentWalk {
       this.#signal?.throwIfAborted()
       const length = Math.min(SEARCH_BYTES, end - from)
       const found = Buffer.from(await readExactly(this.#file, from, length)).indexOf(MOOF_MARK)
-      if (found >= 0) return this.#resumeAt(from + found - 4, kind === 'open' ? kind : 'noise')
+      if (found < 0) continue
+      this.#found = from + found - 4
+      return this.#resumeAt(this.#found, kind === 'open' ? kind : 'noise')
     }
     this.#resumeAt(this.#to, kind)
   }
