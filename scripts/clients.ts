@@ -93,7 +93,8 @@ async function playAll(): Promise<Outcome[]> {
       servers.push(server)
       const common = { serverUrl: server.url, isEncrypted: encryption !== 'none' }
       for (const [sessionId, session] of sessions) {
-        const others = clients.map(([name, client]) => ({ name, client, ...common }))
+        const able = clients.filter(([, { playsPage }]) => !(session.quality && playsPage))
+        const others = able.map(([name, client]) => ({ name, client, ...common }))
         runs.push(...others.map((other) => ({ ...other, sessionId, session })))
       }
     }
@@ -121,7 +122,8 @@ async function play(library: TempLibrary, run: Run): Promise<Outcome> {
   const growing = growingSessions.find((grown) => grown.name === session.growsAs)
   const streamer = growing ? runId : STREAMER
   const reference = { streamer, date: DAY, sessionId: growing?.name ?? sessionId }
-  const playlistUrl = serverUrl + playlistApiPath(reference)
+  const query = session.quality === undefined ? '' : `?quality=${session.quality}`
+  const playlistUrl = serverUrl + playlistApiPath(reference) + query
   const pageUrl = serverUrl + playerPagePath(reference)
   const out = path.join(library.folder, runId)
   const played = Promise.withResolvers<void>()

@@ -30,6 +30,8 @@ export interface Client {
   sometimesFails?(this: void, source: Source): string | undefined
   /** It opens its output once per part, so this is no file. */
   writesToStdout?: true
+  /** Gets the page, which has no quality but the original. */
+  playsPage?: true
   /** Begins a growing session near its end, like a live stream. */
   joinsLive?: true
 }
@@ -44,6 +46,10 @@ export const CLIENTS: Record<string, Client> = {
     writesToStdout: true,
     knownFailure: ({ session }) =>
       hasInitPerPart(session) ? 'it loads no second init segment' : undefined,
+    sometimesFails: ({ session, isEncrypted }) =>
+      session.quality === 'saver' && isEncrypted
+        ? 'it may end early, on a busy machine'
+        : undefined,
     joinsLive: true,
   },
   mpv: {
@@ -52,12 +58,16 @@ export const CLIENTS: Record<string, Client> = {
     words: ({ playlistUrl, out }) =>
       '--no-config --vo=null --untimed --demuxer-lavf-linearize-timestamps=yes ' +
       `--demuxer-lavf-o=live_start_index=0 --ao=pcm --ao-pcm-file=${out} ${playlistUrl}`,
+    knownFailure: ({ session }) =>
+      session.quality === 'audio' && hasInitPerPart(session)
+        ? 'it ends after the first part of audio alone'
+        : undefined,
   },
   playbin: {
     ...playbin('playbin'),
     knownFailure: decryptsInit,
     sometimesFails: ({ session }) =>
-      session.growsAs !== undefined && session.form === 'fmp4'
+      (session.growsAs !== undefined && session.form === 'fmp4') || session.quality === 'saver'
         ? 'it may stall although it has loaded the whole session'
         : undefined,
     joinsLive: true,
@@ -65,10 +75,10 @@ export const CLIENTS: Record<string, Client> = {
   playbin3: { ...playbin('playbin3'), knownFailure: decryptsInit, joinsLive: true },
   hlsdemux: {
     set: 'GStreamer',
-    words: ({ playlistUrl, out }) =>
+    words: ({ playlistUrl, out, session }) =>
       `-q souphttpsrc location=${playlistUrl} ! hlsdemux ! decodebin name=d ` +
-      `d. ! audioconvert ! queue ! wavenc ! filesink location=${out} ` +
-      'd. ! videoconvert ! queue ! fakesink sync=false',
+      `d. ! audioconvert ! queue ! wavenc ! filesink location=${out}` +
+      (session.quality === 'audio' ? '' : ' d. ! videoconvert ! queue ! fakesink sync=false'),
     knownFailure: decryptsInit,
     joinsLive: true,
   },
@@ -83,7 +93,7 @@ export const CLIENTS: Record<string, Client> = {
     knownFailure: decryptsInit,
   },
   'yt-dlp': ytDlp(({ playlistUrl }) => playlistUrl),
-  'yt-dlp, page': ytDlp(({ pageUrl }) => pageUrl),
+  'yt-dlp, page': { ...ytDlp(({ pageUrl }) => pageUrl), playsPage: true },
 }
 
 function playbin(element: string): Pick<Client, 'set' | 'words'> {

@@ -11,6 +11,8 @@ export interface Session {
   fixtures: readonly string[]
   /** Once per language (ISO 639-2), in Matroska. Default as in the fixture. */
   audioLanguages?: readonly string[]
+  /** Default the original. Others are sent as fMP4. */
+  quality?: 'audio' | 'saver'
   /** Its name in `growingSessions`. It has no fixtures: each client has one of its own. */
   growsAs?: string
 }
@@ -29,6 +31,12 @@ export const SESSIONS: Record<string, Session> = {
   'ts-parts': { form: 'ts', fixtures: [SHORT_TS, SHORT_TS] },
   'mp4-parts': { form: 'fmp4', fixtures: [SHORT_MP4, SHORT_MP4] },
   'two-audio': { form: 'fmp4', fixtures: [TS], audioLanguages: ['eng', 'ger'] },
+  'ts-audio': { form: 'fmp4', fixtures: [TS], quality: 'audio' },
+  'ts-saver': { form: 'fmp4', fixtures: [TS], quality: 'saver' },
+  'mkv-audio': { form: 'fmp4', fixtures: ['mkv-h264-aac-60s.mkv'], quality: 'audio' },
+  'mkv-saver': { form: 'fmp4', fixtures: ['mkv-h264-aac-60s.mkv'], quality: 'saver' },
+  'parts-audio': { form: 'fmp4', fixtures: [SHORT_TS, SHORT_TS], quality: 'audio' },
+  'growing-audio': { form: 'fmp4', fixtures: [], growsAs: 'ts', quality: 'audio' },
   'growing-ts': { form: 'ts', fixtures: [], growsAs: 'ts' },
   'growing-mkv': { form: 'fmp4', fixtures: [], growsAs: 'mkv' },
 }
