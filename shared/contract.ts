@@ -64,6 +64,8 @@ export const sessionResponse = object({
   chapters: list(
     object({ startSeconds: amount, endSeconds: optional(amount), title: nonEmptyString }),
   ),
+  /** Absent while the start or the duration is unknown. `url` is a path of the API. */
+  around: optional(object({ url: string })),
   tracks: object({
     audio: list(object({ label: string, language: optional(string) })),
     /** `url` is a WebVTT file with all cues, as a path of the API. */
@@ -89,8 +91,6 @@ export const sessionResponse = object({
   ),
   /** Absent without video. `url` is a WebVTT file of thumbnails, as a path of the API. */
   storyboard: optional(object({ url: string })),
-  /** Absent while the start or the duration is unknown. `url` is a path of the API. */
-  around: optional(object({ url: string })),
   /** The next older and the next newer session of the streamer. */
   previous: optional(neighbour),
   next: optional(neighbour),

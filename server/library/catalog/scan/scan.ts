@@ -175,7 +175,8 @@ export class Scanner {
     await this.#walk([''], signal)
     this.#inspector.open()
     try {
-      await Promise.all([this.#inspector.drain(signal), this.#titles?.drain(signal)])
+      const titles = this.#titles?.drain(signal)
+      await Promise.all([this.#inspector.drain(signal), titles, this.#useZone(signal)])
       this.#reportProgress({ isLast: true })
     } finally {
       this.#stopProgressTimer()
@@ -193,6 +194,7 @@ export class Scanner {
         this.#inspector.run(signal),
         this.#titles?.run(signal),
         this.#follow(signal),
+        this.#useZone(signal),
       ])
     } finally {
       this.#stopProgressTimer()
@@ -202,8 +204,16 @@ export class Scanner {
   async #useLayout(signal: AbortSignal): Promise<void> {
     const { writer, layout } = this.#options
     while (!signal.aborted && !writer.useLayout(layout.identity)) await nextTurn()
+  }
+
+  /** Beside the walk: a million recordings take a minute. */
+  async #useZone(signal: AbortSignal): Promise<void> {
     const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
-    while (!signal.aborted && !writer.useZone(timeZone)) await nextTurn()
+    try {
+      while (!signal.aborted && !this.#options.writer.useZone(timeZone)) await nextTurn()
+    } catch (error) {
+      this.#report({ kind: 'catalog', path: '', error })
+    }
   }
 
   async #follow(signal: AbortSignal): Promise<void> {

@@ -8,7 +8,7 @@ import { selectColumns } from './recording-columns.ts'
 import type { Values } from './recording-columns.ts'
 
 /** Rows per transaction, which bounds how long the event loop is blocked. */
-const READ_AT_ONCE = 1000
+const READ_AT_ONCE = 200
 const NAMED = ['date', 'sessionId', 'kind', 'recordedStartMs'] as const
 
 export class NamedStarts {
