@@ -132,11 +132,7 @@ export function SessionControls(props: SessionControlsProps) {
               rememberRate()
             }}
           />
-          <SessionStory
-            {...{ api, playback, session, onSettled }}
-            heading={title}
-            details={known}
-          />
+          <SessionStory {...{ api, playback, session, details, onSettled }} heading={title} />
         </>
       )}
       {stage &&

@@ -5,13 +5,16 @@ import { sessionsPagePath } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { sessionDay } from '../../../shared/session-day.ts'
 import type { PageApi } from '../../api/page-api.ts'
+import type { LoadState } from '../../api/resource.ts'
 import { useResource } from '../../api/use-resource.ts'
 import { useDocumentTitle } from '../../navigation/use-document-title.ts'
 import { Link } from '../../ui/link.tsx'
 import { play, seekTo } from '../controls/commands.ts'
 import type { Playback } from '../playback/playback.ts'
+import { AtTheSameTime } from './at-the-same-time.tsx'
 import styles from './session-story.module.css'
 import { splitAtTimeCodes } from './time-codes.ts'
+import { useAround } from './use-around.ts'
 
 interface SessionStoryProps {
   api: PageApi
@@ -19,7 +22,7 @@ interface SessionStoryProps {
   session: SessionReference
   /** The title of the page. */
   heading: string
-  details: Omit<SessionResponse, 'growing'>
+  details: LoadState<SessionResponse>
   /** Called once its height is final. */
   onSettled(this: void): void
 }
@@ -32,8 +35,10 @@ export function SessionStory(props: SessionStoryProps) {
   const { streamer, date } = session
   const profile = useResource(api.details(streamer))
   const { displayName, avatarUrl } = profile.status === 'loaded' ? profile.value : NO_PROFILE
-  const { title, game, description, startTime, durationSeconds = Infinity } = details
-  const isLoading = profile.status === 'loading'
+  const known: Partial<SessionResponse> = details.status === 'loaded' ? details.value : {}
+  const { title, game, description, startTime, durationSeconds = Infinity } = known
+  const around = useAround(details, api.playlistUrl(session))
+  const isLoading = profile.status === 'loading' || !around.isSettled
   useEffect(() => (isLoading ? undefined : onSettled()), [isLoading, onSettled])
   useDocumentTitle(title === undefined ? heading : `${title} · ${heading}`)
   return (
@@ -59,6 +64,9 @@ export function SessionStory(props: SessionStoryProps) {
       </p>
       {description !== undefined && (
         <Description playback={playback} text={description} durationSeconds={durationSeconds} />
+      )}
+      {around.sessions.length > 0 && (
+        <AtTheSameTime {...{ playback, durationSeconds }} sessions={around.sessions} />
       )}
     </section>
   )

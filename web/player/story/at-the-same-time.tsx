@@ -1,0 +1,44 @@
+// Links to the same moment of other streamers' sessions.
+import { playerPagePath } from '../../../shared/paths.ts'
+import { formatMoment } from '../../ui/format-moment.ts'
+import { Link } from '../../ui/link.tsx'
+import type { Playback } from '../playback/playback.ts'
+import { usePlayback } from '../playback/use-playback.ts'
+import { momentIn, sharedTime } from './same-moment.ts'
+import styles from './session-story.module.css'
+import type { SessionAround } from './use-around.ts'
+
+interface AtTheSameTimeProps {
+  playback: Playback
+  sessions: readonly SessionAround[]
+  durationSeconds: number
+}
+
+export function AtTheSameTime({ playback, sessions, durationSeconds }: AtTheSameTimeProps) {
+  const seconds = usePlayback(playback, (state) => Math.floor(state.positionSeconds))
+  return (
+    <>
+      <h2 className={styles.heading}>At the same time</h2>
+      <ul className={styles.around} aria-label="At the same time">
+        {sessions.map((other) => {
+          const path = playerPagePath(other)
+          const shared = sharedTime(other, durationSeconds)
+          return (
+            <li className={styles.facts} key={path}>
+              <Link
+                className={styles.streamer}
+                to={`${path}?t=${momentIn(other, shared, seconds)}`}
+              >
+                <bdi>{other.streamer}</bdi>
+              </Link>
+              {other.title !== undefined && <bdi>{other.title}</bdi>}
+              <span>
+                {formatMoment(shared.from)} – {formatMoment(shared.to)}
+              </span>
+            </li>
+          )
+        })}
+      </ul>
+    </>
+  )
+}
