@@ -1,13 +1,14 @@
 // Sheets of storyboards: cached or rendered, once for concurrent requests.
 import { withTimeout } from '../../../shared/with-timeout.ts'
 import type { Admission } from '../../base/admission/limits.ts'
+import { ClaimedCache } from '../../storage/artifacts/claimed-cache.ts'
+import type { ClaimedCacheOptions } from '../../storage/artifacts/claimed-cache.ts'
 import { LimitedFolder } from '../../storage/artifacts/limited-folder.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Decoder } from '../thumbnails/decoder.ts'
+import { sniffImageType } from '../thumbnails/image-format.ts'
 import { ImageBuffers } from '../thumbnails/image-buffers.ts'
 import type { Leased } from '../thumbnails/image-buffers.ts'
-import { CachedSheets } from './cached-sheets.ts'
-import type { CachedSheetsOptions } from './cached-sheets.ts'
 import { SheetRenderer } from './sheet-renderer.ts'
 import type { RenderedSheet, StoryboardPart } from './sheet-renderer.ts'
 import type { Sheet } from './sheets.ts'
@@ -18,7 +19,7 @@ export interface SheetRequest {
   parts: readonly StoryboardPart[]
 }
 
-export interface StoryboardsOptions extends Omit<CachedSheetsOptions, 'cache'> {
+export interface StoryboardsOptions extends Pick<ClaimedCacheOptions, 'shared' | 'log'> {
   /** Cache folder; created if missing. */
   folder: string
   /** Undefined: only cached sheets. */
@@ -26,6 +27,8 @@ export interface StoryboardsOptions extends Omit<CachedSheetsOptions, 'cache'> {
   admission: Pick<Admission, 'storyboards' | 'imageBytes'>
 }
 
+/** In the name of shared sheets: increment it when their format changes. */
+const ARTIFACT_KIND = 'storyboard-1'
 /** The sheets of about 1,500 recordings of some hours. */
 const MAX_CACHE_BYTES = 1024 * 1024 * 1024
 /** Time limit for one sheet. The next attempt uses the tiles that were decoded until then. */
@@ -35,7 +38,7 @@ const MAX_IDLE_BYTES = 4 * 1024 * 1024
 const IDLE_MS = 10 * 60 * 1000
 
 export class Storyboards {
-  readonly #cached: CachedSheets
+  readonly #cached: ClaimedCache
   readonly #renderer: SheetRenderer | undefined
   readonly #admission: StoryboardsOptions['admission']
   readonly #closing = new AbortController()
@@ -43,7 +46,8 @@ export class Storyboards {
 
   constructor({ folder, decoder, admission, shared, log }: StoryboardsOptions) {
     const cache = new LimitedFolder({ folder, maxBytes: MAX_CACHE_BYTES })
-    this.#cached = new CachedSheets({ cache, shared, log })
+    const jpeg = { kind: ARTIFACT_KIND, extension: 'jpg', isIntact: isJpeg }
+    this.#cached = new ClaimedCache({ cache, shared, log, ...jpeg })
     this.#renderer = decoder && new SheetRenderer(decoder)
     this.#admission = admission
     this.#buffers = new ImageBuffers({
@@ -102,6 +106,10 @@ async function render(
     signal,
     reason: () => new AppError('busy', 'the images take too long; try again soon'),
   })
+}
+
+function isJpeg(bytes: Uint8Array): boolean {
+  return sniffImageType(bytes) === 'image/jpeg'
 }
 
 /** Whether other nodes have the same version of the sheet. */

@@ -1,8 +1,8 @@
 // Scales a decoded image down, rotates it upright and converts it to 8-bit 4:2:0,
 // BT.601.
 import { AV_BUFFERSRC_FLAG_KEEP_REF } from 'node-av/constants'
-import { FFmpegError, Filter, FilterGraph, Frame } from 'node-av/lib'
-import type { FilterContext } from 'node-av/lib'
+import { FFmpegError, FilterGraph, Frame } from 'node-av/lib'
+import { buildChain, TRANSPOSE } from './filter-chain.ts'
 import { fitImage } from './fit-image.ts'
 import type { ImageBounds, ImageShape } from './fit-image.ts'
 
@@ -17,16 +17,6 @@ export interface ScaleOptions {
 /** AVColorSpace values that the scaler supports; a bitstream can contain any value. */
 const KNOWN_MATRICES = new Set<number>([1, 4, 5, 6, 7, 9])
 const UNKNOWN_MATRIX = 2
-
-const TRANSPOSE: Record<ImageShape['rotationDegrees'], [filter: string, args: string][]> = {
-  0: [],
-  90: [['transpose', 'dir=clock']],
-  180: [
-    ['hflip', ''],
-    ['vflip', ''],
-  ],
-  270: [['transpose', 'dir=cclock']],
-}
 
 /**
  * Returns a new image, which the caller disposes of. HDR is reduced to 8 bits without tone mapping.
@@ -68,24 +58,4 @@ function sourceArguments(image: Frame): string {
   image.colorSpace = matrix as typeof image.colorSpace
   const shape = `video_size=${image.width}x${image.height}:pix_fmt=${image.format}`
   return `${shape}:time_base=1/1:colorspace=${matrix}:range=${image.colorRange}`
-}
-
-/** Creates and links the filters; returns the first and the last. */
-function buildChain(
-  graph: FilterGraph,
-  steps: [filter: string, args: string][],
-): [FilterContext, FilterContext] {
-  const contexts = steps.map(([name, args], position) => {
-    const filter = Filter.getByName(name)
-    const context = filter && graph.createFilter(filter, `${name}${position}`, args || null)
-    if (context === null) throw new Error(`the filter ${name} cannot be made`)
-    return context
-  })
-  contexts.reduce((previous, next) => {
-    FFmpegError.throwIfError(previous.link(0, next, 0), 'link filters')
-    return next
-  })
-  const [first, last] = [contexts.at(0), contexts.at(-1)]
-  if (first === undefined || last === undefined) throw new Error('no filters')
-  return [first, last]
 }

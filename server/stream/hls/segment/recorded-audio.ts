@@ -1,12 +1,8 @@
 // Reads the audio packets that a segment's AAC frames need: those in its bytes, and a lead-in.
-import { UnplayableError } from '../../../base/errors.ts'
 import type { AudioTrack, SplitPointRange, MediaIndex } from '../../../media/media-index.ts'
 import type { MediaReader, SampleRun } from '../../../media/media-reader.ts'
 import type { AudioOutput, AudioPackets } from '../../../decode/audio/audio-job.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
-import { layOutData } from '../fmp4/media-data.ts'
-import { readWholeBody } from '../../delivery/read-body.ts'
-import { segmentBody } from '../../delivery/segment-body.ts'
 import type { RecordedAudio } from './audio-jobs.ts'
 import {
   audioStartRange,
@@ -15,9 +11,10 @@ import {
   planAudioRanges,
 } from './audio-plan.ts'
 import type { AudioBefore } from './audio-plan.ts'
+import { readSamples } from './read-samples.ts'
 
 /** Audio of one segment: five minutes of CD quality, three hours of a usual recording. */
-const MAX_AUDIO_BYTES = 64 * 1024 * 1024
+const AUDIO_LIMIT = { limit: 'audio-bytes-between-key-frames', max: 64 * 1024 * 1024 } as const
 /** PCM packets can have a single sample: they are joined up to this size and duration. */
 const PCM_PACKET_BYTES = 4096
 const PCM_PACKET_SECONDS = 0.02
@@ -157,7 +154,7 @@ async function readPackets(file: OpenFile, run: SampleRun | undefined): Promise<
     ticks[packet] = at
     at += duration
   })
-  const bytes = run.bytes ?? (await readSamples(file, run))
+  const bytes = await readSamples(file, run, AUDIO_LIMIT)
   return { bytes, sizes: run.sizes, ticks, timescale: run.timescale }
 }
 
@@ -166,18 +163,6 @@ const NO_PACKETS: AudioPackets = {
   sizes: new Uint32Array(0),
   ticks: new Float64Array(0),
   timescale: 1,
-}
-
-async function readSamples(file: OpenFile, run: SampleRun): Promise<Uint8Array> {
-  const body = segmentBody(layOutData([run], 'track').parts)
-  if (body.sizeBytes > MAX_AUDIO_BYTES) {
-    throw new UnplayableError({
-      code: 'limit-exceeded',
-      limit: 'audio-bytes-between-key-frames',
-      max: MAX_AUDIO_BYTES,
-    })
-  }
-  return readWholeBody(file, body)
 }
 
 /** Joins packets that are close to each other. Each has a whole number of samples. */

@@ -1,0 +1,28 @@
+// Reads the bytes of samples that a child process decodes.
+import { UnplayableError } from '../../../base/errors.ts'
+import type { SampleRun } from '../../../media/media-reader.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
+import { readWholeBody } from '../../delivery/read-body.ts'
+import { segmentBody } from '../../delivery/segment-body.ts'
+import { layOutData } from '../fmp4/media-data.ts'
+
+type ByteLimit = Pick<
+  Extract<UnplayableError['reason'], { code: 'limit-exceeded' }>,
+  'limit' | 'max'
+>
+
+/**
+ * All samples of a run, concatenated.
+ *
+ * @throws UnplayableError if the samples, which are not in memory yet, have more bytes
+ */
+export async function readSamples(
+  file: OpenFile,
+  run: SampleRun,
+  { limit, max }: ByteLimit,
+): Promise<Uint8Array> {
+  if (run.bytes !== undefined) return run.bytes
+  const body = segmentBody(layOutData([run], 'track').parts)
+  if (body.sizeBytes > max) throw new UnplayableError({ code: 'limit-exceeded', limit, max })
+  return readWholeBody(file, body)
+}
