@@ -68,16 +68,18 @@ const serverRows: Record<string, string> = {
     'media media/codec media/recorded',
   'decode/child': 'base/{errors.ts,admission}',
   'decode/audio': `base/errors.ts ${mediaTypes} media/codec/audio-codecs.ts decode/child`,
+  'decode/video': `base/errors.ts ${mediaTypes} decode/{child,thumbnails}`,
   'stream/delivery': 'base/{errors.ts,config,admission} storage/recordings media/media-reader.ts',
   'stream/hls/fmp4': `base/errors.ts ${mediaTypes} media/codec`,
   'stream/hls/playlist': 'base/errors.ts media media/codec stream/delivery',
   'stream/hls/segment':
     'base/{errors.ts,config,admission} storage/{artifacts,recordings} media media/codec ' +
-    'media/index decode/audio stream/{delivery,hls/fmp4,hls/playlist}',
+    'media/index decode/{audio,video} stream/{delivery,hls/fmp4,hls/playlist}',
   'stream/hls/session':
     `${known} base/{config,admission} storage/{artifacts,recordings} ` +
     'library/{catalog,catalog/names} media ' +
-    'media/index media/recorded stream/{delivery,hls/fmp4,hls/playlist,hls/segment}',
+    'media/index media/recorded decode/video/video-job.ts ' +
+    'stream/{delivery,hls/fmp4,hls/playlist,hls/segment}',
   'library/metadata': 'base/{errors.ts,admission} storage/recordings library/catalog/names',
   'decode/thumbnails':
     'base/{errors.ts,config,admission} storage/artifacts ' + `${mediaTypes} decode/child`,

@@ -69,7 +69,7 @@ beforeAll(async () => {
   const args = [folder, '--data', data]
   server = await startServer({
     args,
-    environment: { AFTERCAST_WORKERS: '1' },
+    environment: { AFTERCAST_WORKERS: '1', AFTERCAST_RENDITIONS_VIDEO: '360p' },
   })
 })
 
@@ -257,64 +257,67 @@ describe('HLS of real recordings', () => {
   })
 })
 
-describe.each(['saver', 'audio'] as const)('the quality %s of real recordings', (quality) => {
-  const isOffered = async (name: string): Promise<boolean> =>
-    (await detailsOf(name)).qualities.some(({ id }) => id === quality)
+describe.each(['saver', 'audio', '360p'] as const)(
+  'the quality %s of real recordings',
+  (quality) => {
+    const isOffered = async (name: string): Promise<boolean> =>
+      (await detailsOf(name)).qualities.some(({ id }) => id === quality)
 
-  it.each(names)('%s: the same segments, with all of the audio', async (name) => {
-    if (!(await isOffered(name))) return
-    const original = await servedOf(name, 'original')
-    const served = await servedOf(name, quality)
-    const listOf = ({ playlist }: ServedRecording) =>
-      playlist.segments.map(({ durationSeconds, isDiscontinuity }) => ({
-        durationSeconds,
-        isDiscontinuity,
-      }))
-    expect(listOf(served)).toEqual(listOf(original))
-    expect(served.playlist.isEnded).toBe(true)
-    for (const [at, { packets }] of served.segments.entries()) {
-      const ofOriginal = kindOf(original.segments[at]?.packets ?? [], 'audio')
-      const audio = kindOf(packets, 'audio')
-      expect(audio.map(({ sha1 }) => sha1)).toEqual(ofOriginal.map(({ sha1 }) => sha1))
-      expect(spread(trackShifts(ofOriginal, audio))).toBeLessThan(ROUNDING_SECONDS)
-    }
-  })
-
-  it.each(names)('%s: only key frames, at their times, which decode alone', async (name) => {
-    if (!(await isOffered(name))) return
-    const original = await servedOf(name, 'original')
-    const { segments } = await servedOf(name, quality)
-    for (const [at, { packets, played }] of segments.entries()) {
-      const all = original.segments[at]?.packets ?? []
-      const shift = shiftOf(kindOf(all, 'audio'), kindOf(packets, 'audio'))
-      const times = kindOf(all, 'video').map(({ ptsSeconds }) => ptsSeconds + shift)
-      const frames = kindOf(packets, 'video')
-      expect(frames.length).toBe(quality === 'audio' ? 0 : frames.length)
-      for (const { isKey, ptsSeconds } of frames) {
-        expect(isKey).toBe(true)
-        expect(Math.min(...times.map((time) => Math.abs(time - ptsSeconds)))).toBeLessThan(
-          ROUNDING_SECONDS,
-        )
+    it.each(names)('%s: the same segments, with all of the audio', async (name) => {
+      if (!(await isOffered(name))) return
+      const original = await servedOf(name, 'original')
+      const served = await servedOf(name, quality)
+      const listOf = ({ playlist }: ServedRecording) =>
+        playlist.segments.map(({ durationSeconds, isDiscontinuity }) => ({
+          durationSeconds,
+          isDiscontinuity,
+        }))
+      expect(listOf(served)).toEqual(listOf(original))
+      expect(served.playlist.isEnded).toBe(true)
+      for (const [at, { packets }] of served.segments.entries()) {
+        const ofOriginal = kindOf(original.segments[at]?.packets ?? [], 'audio')
+        const audio = kindOf(packets, 'audio')
+        expect(audio.map(({ sha1 }) => sha1)).toEqual(ofOriginal.map(({ sha1 }) => sha1))
+        expect(spread(trackShifts(ofOriginal, audio))).toBeLessThan(ROUNDING_SECONDS)
       }
-      expect(played.errors).toBe(0)
-      expect(played.decoded).toBe(played.frames)
-    }
-  })
+    })
 
-  it('is offered by recordings of every container', async () => {
-    const offering = await Promise.all(
-      names.map(async (name) => ((await isOffered(name)) ? [extname(name)] : [])),
-    )
-    expect([...new Set(offering.flat())].sort()).toEqual([
-      '.flv',
-      '.mkv',
-      '.mov',
-      '.mp4',
-      '.ts',
-      '.webm',
-    ])
-  })
-})
+    it.each(names)('%s: only frames of the original, at their times', async (name) => {
+      if (!(await isOffered(name))) return
+      const original = await servedOf(name, 'original')
+      const { segments } = await servedOf(name, quality)
+      for (const [at, { packets, played }] of segments.entries()) {
+        const all = original.segments[at]?.packets ?? []
+        const shift = shiftOf(kindOf(all, 'audio'), kindOf(packets, 'audio'))
+        const times = kindOf(all, 'video').map(({ ptsSeconds }) => ptsSeconds + shift)
+        const frames = kindOf(packets, 'video')
+        expect(frames.length).toBe(quality === 'audio' ? 0 : frames.length)
+        for (const [number, { isKey, ptsSeconds }] of frames.entries()) {
+          expect(isKey).toBe(quality === 'saver' || number === 0)
+          expect(Math.min(...times.map((time) => Math.abs(time - ptsSeconds)))).toBeLessThan(
+            ROUNDING_SECONDS,
+          )
+        }
+        expect(played.errors).toBe(0)
+        expect(played.decoded).toBe(played.frames)
+      }
+    })
+
+    it('is offered by recordings of every container', async () => {
+      const offering = await Promise.all(
+        names.map(async (name) => ((await isOffered(name)) ? [extname(name)] : [])),
+      )
+      expect([...new Set(offering.flat())].sort()).toEqual([
+        '.flv',
+        '.mkv',
+        '.mov',
+        '.mp4',
+        '.ts',
+        '.webm',
+      ])
+    })
+  },
+)
 
 function kindOf(packets: readonly ReferencePacket[], kind: Kind): ReferencePacket[] {
   return packets.filter((packet) => packet.kind === kind)

@@ -26,6 +26,8 @@ const METRICS = [
   'index_queue_age_seconds',
   'cold_thumbnails_jobs',
   'transcodes_total',
+  'encodes_total',
+  'encode_cpu_seconds_total',
   'segment_cache_requests_total',
   'in_flight_bytes',
   'admitted_total',

@@ -138,7 +138,7 @@ const media: Operation[] = [
       { name: 'audio', about: 'Language of another audio: `de`, `en.2`.', schema: text },
       {
         name: 'quality',
-        about: 'Id of a quality of the session: `saver`, `audio`; other: 404 `no_such_quality`.',
+        about: 'Id of a quality: `saver`, `audio`, `480p`; other: 404 `no_such_quality`.',
         schema: text,
       },
     ],

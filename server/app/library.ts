@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Gate } from '../base/admission/gate.ts'
 import { createAdmission, MIN_PLAYLIST_BYTES } from '../base/admission/limits.ts'
 import type { Admission } from '../base/admission/limits.ts'
+import type { EncodeSlots } from '../base/admission/encode-slots.ts'
 import type { SharedArtifacts } from '../storage/artifacts/shared-artifacts.ts'
 import { createCatalog } from '../library/catalog/store/sqlite-catalog.ts'
 import { openDatabase } from '../library/catalog/store/database.ts'
@@ -36,12 +37,15 @@ import type { PlaylistRequest } from '../media/recorded/recorded-lists.ts'
 import { withRecordedPlaylists } from '../media/recorded/recorded-storage.ts'
 import type { RecordedStorage } from '../media/recorded/recorded-storage.ts'
 import { createAudioTranscoder } from '../decode/audio/audio-transcoder.ts'
+import type { AudioTranscoder } from '../decode/audio/audio-transcoder.ts'
 import { createStorage } from '../storage/recordings/create-storage.ts'
 import { FolderThread } from '../storage/recordings/folder/folder-thread.ts'
 import { isSettled } from '../storage/recordings/settled.ts'
 import { formatLocation, locationName } from '../storage/recordings/storage-location.ts'
 import type { StorageLocation } from '../storage/recordings/storage-location.ts'
 import type { LibraryStorage } from '../storage/recordings/storage.ts'
+import { openEncodedVideo } from './encoded-video.ts'
+import type { OpenEncodedVideo } from './encoded-video.ts'
 import type { Io } from './io.ts'
 
 /** Catalog file in the data folder. */
@@ -94,6 +98,9 @@ export interface LibraryFigures {
   /** Inspections in the index thread. */
   index: { jobs: number; oldestMs: number }
   transcodes: JobFigures
+  encodes: JobFigures
+  /** Processor time of these jobs. */
+  encodeSeconds: number
 }
 
 export interface LibraryOptions {
@@ -109,6 +116,8 @@ export interface LibraryOptions {
   mode: 'read' | 'write' | 'private'
   /** As in `IndexStoreOptions`. */
   awaitIndex?: IndexStoreOptions['awaitIndex']
+  /** Shared with other processes. Default those of this process. */
+  encodeSlots?: EncodeSlots | undefined
   logger: Logger
   signal: AbortSignal
 }
@@ -127,10 +136,10 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
   const database = openCatalogFile(config, mode)
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
-  const gate = admission.index
-  const sources = { mode, awaitIndex, storage, thread, gate, artifacts, onWriteError }
-  const indexes = createIndexStore(config, sources)
+  const sources = { mode, awaitIndex, storage, thread, artifacts, onWriteError }
+  const indexes = createIndexStore(config, { ...sources, gate: admission.index })
   const { transcoder, ...decoders } = openDecoders(logger)
+  const encoding = openEncoding(options, decoders)
   const partFolders = new PartFolders(storage)
   const sessions = new SessionOpener({
     storage,
@@ -144,6 +153,7 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     onWriteError,
     settleSeconds: config.library.settleSeconds,
     transcodedAudio: new TranscodedAudio({ transcoder, admission, log: logger, artifacts, signal }),
+    encodedVideo: encoding?.encodedVideo,
     artifacts,
     signal,
   })
@@ -163,15 +173,24 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     figures: () => ({
       openRecordings: files.openFiles,
       index: thread.figures,
-      transcodes: transcoder?.figures ?? NO_JOBS,
+      ...jobFigures(transcoder, encoding),
     }),
     close: async () => {
-      transcoder?.close()
-      await thread.close()
-      await artifacts?.close()
-      await folderThread.close()
+      for (const child of [transcoder, encoding?.encoder]) child?.close()
+      for (const part of [thread, artifacts, folderThread]) await part?.close()
       database.close()
     },
+  }
+}
+
+function jobFigures(
+  transcoder: AudioTranscoder | undefined,
+  encoding: OpenEncodedVideo | undefined,
+): Omit<LibraryFigures, 'openRecordings' | 'index'> {
+  return {
+    transcodes: transcoder?.figures ?? NO_JOBS,
+    encodes: encoding?.encoder.figures ?? NO_JOBS,
+    encodeSeconds: (encoding?.encodedVideo.spentMs ?? 0) / 1000,
   }
 }
 
@@ -199,6 +218,15 @@ function openDecoders(logger: Logger) {
   const hasDecoders = hasDecoderPackage()
   const transcoder = hasDecoders ? createAudioTranscoder({ log: logger, sandbox }) : undefined
   return { hasDecoders, sandbox, transcoder }
+}
+
+/** A private library serves nothing. */
+function openEncoding(
+  options: LibraryOptions,
+  { hasDecoders, sandbox }: Pick<Library, 'hasDecoders' | 'sandbox'>,
+): OpenEncodedVideo | undefined {
+  const canEncode = hasDecoders && options.mode !== 'private'
+  return openEncodedVideo({ ...options, sandbox: canEncode ? sandbox : undefined })
 }
 
 function logSkipped(logger: Logger): (reason: string, path: string) => void {

@@ -113,6 +113,10 @@ function measureLibrary({ figures }: Pick<Library, 'figures'>): void {
     return figures().index.oldestMs / 1000
   })
   addJobs('aftercast_transcodes', 'audio transcoding', () => figures().transcodes)
+  addJobs('aftercast_encodes', 'video encoding', () => figures().encodes)
+  addCounter('aftercast_encode_cpu_seconds_total', 'Processor time of video encoding.', () => {
+    return figures().encodeSeconds
+  })
 }
 
 /** Exports the thumbnails that are decoded because no cached one exists. */

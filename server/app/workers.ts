@@ -6,6 +6,8 @@ import { once } from 'node:events'
 import { z } from 'zod'
 import { AppError, isAppError } from '../base/errors.ts'
 import { countForWorkers } from './activity.ts'
+import { OwnEncodeSlots } from '../base/admission/encode-slots.ts'
+import { lendEncodeSlots } from './encode-requests.ts'
 import { indexForWorker } from './index-requests.ts'
 import { readRequested, reportToPrimary } from './requested-sessions.ts'
 import type { OnRequested } from './requested-sessions.ts'
@@ -46,6 +48,7 @@ export async function startWorkers(
 ): Promise<Workers> {
   if (config.analytics.firstParty) countForWorkers()
   const state = { isWalked: false }
+  const slots = new OwnEncodeSlots(config.renditions)
   const firstUrl = Promise.withResolvers<string>()
   const fork = (): Worker => {
     const worker = cluster.fork()
@@ -60,6 +63,7 @@ export async function startWorkers(
       if (requested !== undefined) onRequested(requested)
       void indexForWorker(worker, message, { library, signal: io.signal })
     })
+    lendEncodeSlots(worker, slots)
     return worker
   }
   const supervisor = superviseWorkers({

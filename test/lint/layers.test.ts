@@ -93,11 +93,12 @@ const serverRows = `
   media/index               base/{errors,problem,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/codec media/recorded
   decode/child              base/{errors,admission}
   decode/audio              base/errors media/media-index decode/child
+  decode/video              base/errors media/media-index decode/{child,thumbnails}
   stream/delivery           base/{errors,config,admission} storage/recordings
   stream/hls/fmp4           base/errors media/media-index media/codec
   stream/hls/playlist       base/errors media/media-index media/readers media/codec stream/delivery
-  stream/hls/segment        base/{errors,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/codec media/index decode/audio stream/{delivery,hls/fmp4,hls/playlist}
-  stream/hls/session        base/{errors,problem,config,admission} storage/{artifacts,recordings} library/{catalog,catalog/names} media/media-index media/readers media/index media/recorded stream/{delivery,hls/fmp4,hls/playlist,hls/segment}
+  stream/hls/segment        base/{errors,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/codec media/index decode/{audio,video} stream/{delivery,hls/fmp4,hls/playlist}
+  stream/hls/session        base/{errors,problem,config,admission} storage/{artifacts,recordings} library/{catalog,catalog/names} media/media-index media/readers media/index media/recorded decode/video/video-job stream/{delivery,hls/fmp4,hls/playlist,hls/segment}
   library/metadata          base/{errors,admission} storage/recordings library/catalog/names
   decode/thumbnails         base/{errors,config,admission} storage/artifacts media/media-index decode/child
   decode/storyboards        base/{errors,admission} storage/artifacts media/media-index decode/thumbnails

@@ -14,6 +14,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { NodeJobs } from '../cluster/node-jobs.ts'
 import type { Io } from '../io.ts'
 import { openSharedArtifacts } from '../artifacts.ts'
+import { encodeSlotsOfPrimary } from '../encode-requests.ts'
 import { awaitIndexOfPrimary } from '../index-requests.ts'
 import { openLibrary } from '../library.ts'
 import { createLog } from '../../base/log/logger.ts'
@@ -93,8 +94,9 @@ async function runNode(
   const mode = isWorker ? 'read' : 'write'
   const { signal } = io
   const awaitIndex = cluster.worker && awaitIndexOfPrimary(cluster.worker)
-  const opened = { config, location, artifacts, mode, awaitIndex, logger, signal } as const
-  const opening = openLibrary(opened)
+  const encodeSlots = cluster.worker && encodeSlotsOfPrimary(cluster.worker)
+  const ofPrimary = { awaitIndex, encodeSlots }
+  const opening = openLibrary({ config, location, artifacts, mode, ...ofPrimary, logger, signal })
   const library = await opening.catch(async (error: unknown) => {
     await joined?.close()
     throw error

@@ -41,6 +41,7 @@ describe('loadConfig', () => {
       },
       hls: { segmentSeconds: 6, startSegmentSeconds: 2, encryption: 'aes-128', cacheMegabytes: 64 },
       cluster: { jobs: true },
+      renditions: { video: [], concurrency: 2 },
       library: { settleSeconds: 30 },
       s3: { pathStyle: false },
       purge: { urls: [] },

@@ -13,12 +13,17 @@ import { describeUnknownKey, findUnknownVariables } from './unknown-names.ts'
 
 /** The whole configuration. Paths are absolute; `recordings` is absent for the demo library. */
 export type Config = DeepReadonly<
-  Omit<Values, 'server' | 'ads'> & { server: ServerConfig; ads: AdsSection }
+  Omit<Values, 'server' | 'ads' | 'renditions'> & {
+    server: ServerConfig
+    ads: AdsSection
+    renditions: RenditionsConfig
+  }
 >
 
 type Values = z.output<typeof configSchema>
 type AdsSection = Values['ads'] & { provider: 'none' | 'house' | 'network' }
 type ServerConfig = Values['server'] & { workers: number }
+type RenditionsConfig = Values['renditions'] & { concurrency: number }
 
 /** A parsed configuration file and its path. */
 export interface ConfigFile {
@@ -184,6 +189,10 @@ function finish(values: Values, sources: ConfigSources): Config {
       ? {}
       : { artifacts: absolute(values.artifacts, workingFolder) }),
     server: { ...values.server, workers: values.server.workers ?? cpuCount },
+    renditions: {
+      ...values.renditions,
+      concurrency: values.renditions.concurrency ?? Math.max(1, cpuCount - 1),
+    },
     ads: { ...values.ads, provider: values.ads.provider ?? defaultAdProvider(values) },
   }
 }

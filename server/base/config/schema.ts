@@ -28,6 +28,9 @@ export interface OptionNote {
 
 export const optionNotes = z.registry<OptionNote>()
 
+const RENDITION_HEIGHTS = ['720p', '480p', '360p'] as const
+const HEIGHT_NAMES = RENDITION_HEIGHTS.map((name) => `\`${name}\``).join(', ')
+
 export const DEFAULT_LAYOUT = '{streamer}/{date}/{sessionId}'
 
 const serverSection = z.strictObject({
@@ -107,6 +110,26 @@ const hlsSection = z.strictObject({
   cacheMegabytes: noted(wholeNumber(0, 1_000_000).default(64), {
     environment: 'AFTERCAST_HLS_CACHE_MEGABYTES',
     about: 'Memory per process for popular encrypted segments; 0 disables the cache.',
+  }),
+})
+
+const renditionsSection = z.strictObject({
+  video: noted(
+    z
+      .array(z.enum(RENDITION_HEIGHTS), { error: `must be a list of ${HEIGHT_NAMES}` })
+      .max(RENDITION_HEIGHTS.length)
+      .default([]),
+    {
+      environment: 'AFTERCAST_RENDITIONS_VIDEO',
+      about:
+        `Heights that are encoded on demand as H.264: ${HEIGHT_NAMES} (docs/qualities.md); ` +
+        'comma-separated in the environment.',
+    },
+  ),
+  concurrency: noted(wholeNumber(1, 256).optional(), {
+    environment: 'AFTERCAST_RENDITIONS_CONCURRENCY',
+    fallback: 'the number of cores less one',
+    about: 'Segments that this node encodes at once.',
   }),
 })
 
@@ -321,7 +344,7 @@ export const configSchema = z.strictObject({
   }),
   data: noted(string('must be a folder').default('./aftercast-data'), {
     environment: 'AFTERCAST_DATA',
-    about: 'Folder of the catalog, indexes, thumbnails and storyboards.',
+    about: 'Folder of the catalog, indexes, thumbnails, storyboards and renditions.',
   }),
   artifacts: noted(location.optional(), {
     environment: 'AFTERCAST_ARTIFACTS',
@@ -340,6 +363,7 @@ export const configSchema = z.strictObject({
   cluster: clusterSection.prefault({}),
   server: serverSection.prefault({}),
   hls: hlsSection.prefault({}),
+  renditions: renditionsSection.prefault({}),
   library: librarySection.prefault({}),
   s3: s3Section.prefault({}),
   purge: purgeSection.prefault({}),

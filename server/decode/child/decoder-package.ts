@@ -1,7 +1,9 @@
 // Finds the package with the native decoders, which an installation may lack.
+import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { arch, platform } from 'node:os'
 import { pathToFileURL } from 'node:url'
+import { z } from 'zod'
 
 /** An optional peer dependency in package.json. */
 const PACKAGE = 'node-av'
@@ -24,6 +26,19 @@ export function hasDecoderPackage(from: string = import.meta.url): boolean {
       findPackage(`@seydx/${PACKAGE}-${platform()}-${arch()}${suffix}`, base) !== undefined,
   )
 }
+
+/**
+ * Identifies the codecs of the installed package: its version and what it is built for. Empty
+ * without one.
+ */
+export function decoderVersion(from: string = import.meta.url): string {
+  const found = findPackage(PACKAGE, from)
+  if (found === undefined) return ''
+  const { version } = versionShape.parse(JSON.parse(readFileSync(found, 'utf8')))
+  return `${PACKAGE} ${version} ${platform()}-${arch()}`
+}
+
+const versionShape = z.object({ version: z.string() })
 
 /** Path of the package.json. */
 function findPackage(name: string, base: string): string | undefined {

@@ -49,8 +49,8 @@ export type JobResult<Value> =
   | { status: 'killed'; reason: string }
 
 const MEMORY_POLL_MS = 50
-/** Far more than the images or the audio of a job. */
-const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
+/** More than the images, audio or video of a job. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 const MALFORMED = 'it sent a malformed message'
 /** Below this share of a processor, a time-out is due to a busy machine, not to the job. */
 const FAIR_SHARE = 0.25

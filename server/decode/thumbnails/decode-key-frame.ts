@@ -15,7 +15,7 @@ import { openCodec } from './open-codec.ts'
 import { MAX_IMAGE_PIXELS } from './render-message.ts'
 
 /** No other decoder is ever opened. */
-const DECODERS: Record<KeyFrame['codec'], FFDecoderCodec> = {
+export const DECODERS: Record<KeyFrame['codec'], FFDecoderCodec> = {
   h264: FF_DECODER_H264,
   hevc: FF_DECODER_HEVC,
   av1: FF_DECODER_LIBDAV1D,

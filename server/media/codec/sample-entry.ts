@@ -1,8 +1,9 @@
 // Sample entry boxes (ISO/IEC 14496-12 12.1.3, 12.2.3) for containers that have none.
-import type { AudioTrack, VideoTrack } from '../media-index.ts'
+import { AppError } from '../../base/errors.ts'
+import type { AudioTrack, KeyFrame, VideoTrack } from '../media-index.ts'
 import { AUDIO_CODECS } from './audio-codecs.ts'
 import { parseAacConfig } from './audio-specific-config.ts'
-import { VIDEO_FORMATS } from './video-codecs.ts'
+import { SAMPLED_CODECS, VIDEO_FORMATS } from './video-codecs.ts'
 import type { SampledVideoCodec } from './video-codecs.ts'
 import { box, fullBox, uint16, uint32, zeros } from './write-box.ts'
 
@@ -56,6 +57,27 @@ export function videoConfig(
     box(kind.box, config),
   )
   return { codec: text, codecName: kind.codecName, width, height, sampleEntry }
+}
+
+/** ISO/IEC 14496-12 12.1.3: the header and the fields of a visual sample entry. */
+const VISUAL_ENTRY_BYTES = 8 + 78
+
+/** Codec, and payload of the configuration box, of a video sample entry that is served. */
+export function decoderOf(sampleEntry: Uint8Array): Pick<KeyFrame, 'codec' | 'extradata'> {
+  const entry = Buffer.from(sampleEntry)
+  const type = entry.toString('latin1', 4, 8)
+  const codec = SAMPLED_CODECS.find((each) => VIDEO_FORMATS[each].entries[type] !== undefined)
+  if (codec === undefined) throw new AppError('failed', `unknown sample entry ${type}`)
+  if (codec === 'vp9') return { codec }
+  let at = VISUAL_ENTRY_BYTES
+  while (
+    at + 8 <= entry.length &&
+    entry.toString('latin1', at + 4, at + 8) !== VIDEO_FORMATS[codec].box
+  ) {
+    at += Math.max(entry.readUInt32BE(at), 8)
+  }
+  if (at + 8 > entry.length) return { codec }
+  return { codec, extradata: entry.subarray(at + 8, at + entry.readUInt32BE(at)) }
 }
 
 const MPEG4_AUDIO = 0x40

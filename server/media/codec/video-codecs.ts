@@ -13,13 +13,13 @@ export const VIDEO_FORMATS: Readonly<Record<SampledVideoCodec, VideoFormat>> = {
   av1,
   vp9,
 }
-const CODECS = ['h264', 'hevc', 'av1', 'vp9'] as const
+export const SAMPLED_CODECS = ['h264', 'hevc', 'av1', 'vp9'] as const
 
 /** The codecs of a container by their names there. */
 export function videoCodecsIn(
   container: keyof ReturnType<typeof namesOf>,
 ): ReadonlyMap<string | number, SampledVideoCodec> {
-  const rows = CODECS.flatMap((codec) =>
+  const rows = SAMPLED_CODECS.flatMap((codec) =>
     namesOf(VIDEO_FORMATS[codec])[container].map((name) => [name, codec] as const),
   )
   return new Map<string | number, SampledVideoCodec>(rows)

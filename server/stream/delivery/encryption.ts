@@ -23,6 +23,24 @@ export interface HlsSettings {
 /** Increase it when a code change gives the same recording other segment bytes. */
 const FORMAT_VERSION = 6
 
+/** What identifies the bytes of a recording's renditions in URLs, and encrypts them. */
+export interface UrlIdentity {
+  urlVersion: string
+  /** Undefined if segments are sent in the clear. */
+  key: Buffer | undefined
+}
+
+/** @param content as in `formatUrlVersion` */
+export function identifyUrls(
+  content: string,
+  session: SessionReference,
+  settings: HlsSettings,
+): UrlIdentity {
+  const urlVersion = formatUrlVersion(content, settings)
+  if (settings.encryption === 'none') return { urlVersion, key: undefined }
+  return { urlVersion, key: deriveSegmentKey(settings.secret, session, urlVersion) }
+}
+
 /**
  * The part of a segment URL that identifies the recording, the settings and the key.
  *

@@ -2,6 +2,7 @@
 import { createAdmission } from '../../../server/base/admission/limits.ts'
 import type { AudioTranscoder } from '../../../server/decode/audio/audio-transcoder.ts'
 import type { SegmentPlan } from '../../../server/stream/hls/playlist/segment-plan.ts'
+import type { EncodedVideo } from '../../../server/stream/hls/segment/encoded-video.ts'
 import { createSegmentBodies } from '../../../server/stream/hls/segment/segment-bodies.ts'
 import { TranscodedAudio } from '../../../server/stream/hls/segment/transcoded-audio.ts'
 import { HlsRecording } from '../../../server/stream/hls/session/hls-recording.ts'
@@ -21,6 +22,8 @@ export interface HlsRecordingOptions {
   segmentSeconds: number
   /** Without one, audio that browsers cannot play is silent. */
   transcoder?: AudioTranscoder | undefined
+  /** Default nothing is encoded. */
+  encodedVideo?: EncodedVideo
   /** Default `none`. */
   encryption?: 'aes-128' | 'none'
 }
@@ -28,7 +31,7 @@ export interface HlsRecordingOptions {
 /** With caches of its own. The caller closes the transcoder. */
 export function makeHlsRecording(
   { file, index, reader }: IndexedRecording,
-  { plan, segmentSeconds, transcoder, encryption = 'none' }: HlsRecordingOptions,
+  { plan, segmentSeconds, transcoder, encodedVideo, encryption = 'none' }: HlsRecordingOptions,
 ): HlsRecording {
   return new HlsRecording(
     {
@@ -49,6 +52,7 @@ export function makeHlsRecording(
         waitMs: patienceMs,
         signal: new AbortController().signal,
       }),
+      encodedVideo,
     },
   )
 }

@@ -4,6 +4,7 @@
 export interface FragmentSample {
   trackId: number
   decodeTicks: number
+  durationTicks: number
   compositionTicks: number
   isKey: boolean
   /** Number of its trun among those of all tracks. */
@@ -82,15 +83,16 @@ function readTrun(run: Buffer, context: TrunContext): number {
   const firstFlags = flags & 0x4 ? word() : 0
   let { decodeTicks } = context
   for (let i = 0; i < count; i += 1) {
-    const duration = flags & 0x100 ? word() : context.duration
+    const durationTicks = flags & 0x100 ? word() : context.duration
     const sizeBytes = word()
     const compositionTicks = flags & 0x800 ? word() | 0 : 0
     const bytes = segment.subarray(position, position + sizeBytes)
     if (bytes.length !== sizeBytes) throw new Error('a sample is outside of the segment')
     const isKey = i === 0 && (firstFlags & 0x10000) === 0
-    samples.push({ trackId, decodeTicks, compositionTicks, isKey, trun, position, bytes })
+    const times = { decodeTicks, durationTicks, compositionTicks }
+    samples.push({ trackId, ...times, isKey, trun, position, bytes })
     position += sizeBytes
-    decodeTicks += duration
+    decodeTicks += durationTicks
   }
   return decodeTicks
 }

@@ -9,6 +9,8 @@ import type { PlayedRendition } from './segment-names.ts'
 export interface MultivariantOptions {
   /** First segment of every URI path. */
   urlVersion: string
+  /** Of what is played; default the same. */
+  variantVersion?: string
   tracks: MediaIndex['tracks']
   renditions: Renditions
   /** What is played. Only beside the video with the default audio, other audio is offered. */
@@ -23,7 +25,7 @@ const SUBTITLE_GROUP = 'text'
 
 /** URIs are relative to the playlist. */
 export function formatMultivariant(options: MultivariantOptions): string {
-  const { urlVersion, renditions, variant, isIndependent } = options
+  const { urlVersion, variantVersion = urlVersion, renditions, variant, isIndependent } = options
   const { subtitles } = renditions
   const audioTracks = offeredAudio(options)
   return [
@@ -33,7 +35,7 @@ export function formatMultivariant(options: MultivariantOptions): string {
     ...(audioTracks.length > 1 ? audioTracks.map((audio) => audioLine(audio, urlVersion)) : []),
     ...subtitles.map((rendition) => subtitleLine(rendition, urlVersion)),
     `#EXT-X-STREAM-INF:${variantAttributes(options).join(',')}`,
-    `${urlVersion}/${playlistFileName(variant)}`,
+    `${variantVersion}/${playlistFileName(variant)}`,
     '',
   ].join('\n')
 }

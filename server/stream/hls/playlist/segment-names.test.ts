@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { segmentIv } from '../../delivery/encryption.ts'
 import {
+  HEIGHTS,
   initFileName,
   MAIN,
   parseFileName,
@@ -15,6 +16,7 @@ import type { Rendition, SegmentNumber } from './segment-names.ts'
 const AUDIO: Rendition = { kind: 'audio', number: 2 }
 const SOUND: Rendition = { kind: 'audio', number: 0 }
 const SAVER: Rendition = { kind: 'saver', number: 0 }
+const ENCODED: Rendition = { kind: 'encoded', height: 480, number: 0 }
 const MUXED: Rendition = { kind: 'muxed', number: 2 }
 const SUBTITLES: Rendition = { kind: 'subtitles', id: '0' }
 const SIDECAR: Rendition = { kind: 'subtitles', id: '1-0123abcd' }
@@ -27,6 +29,7 @@ describe('parseFileName', () => {
       [AUDIO, 'fmp4'],
       [SOUND, 'fmp4'],
       [SAVER, 'fmp4'],
+      [ENCODED, 'fmp4'],
       [MUXED, 'fmp4'],
       [SUBTITLES, 'vtt'],
       [SIDECAR, 'vtt'],
@@ -43,6 +46,7 @@ describe('parseFileName', () => {
       [AUDIO, 'fmp4'],
       [SOUND, 'fmp4'],
       [SAVER, 'fmp4'],
+      [ENCODED, 'fmp4'],
       [MUXED, 'fmp4'],
     ] as const)
       expect(parseFileName(initFileName(7, form, rendition))).toEqual({
@@ -51,7 +55,7 @@ describe('parseFileName', () => {
         segmentNumber: 7,
         form,
       })
-    for (const rendition of [MAIN, AUDIO, SOUND, SAVER, MUXED, SUBTITLES, SIDECAR])
+    for (const rendition of [MAIN, AUDIO, SOUND, SAVER, ENCODED, MUXED, SUBTITLES, SIDECAR])
       expect(parseFileName(playlistFileName(rendition))).toEqual({
         kind: 'playlist',
         rendition,
@@ -144,10 +148,13 @@ describe('for any segment', () => {
     const numbers = (['audio', 'muxed', 'saver'] as const).flatMap((kind) =>
       tracks.map((each) => renditionNumber({ kind, number: each })),
     )
+    const encoded = HEIGHTS.flatMap((height) =>
+      [0, ...tracks].map((number) => renditionNumber({ kind: 'encoded', height, number })),
+    )
     const first = [MAIN, SOUND, SAVER]
-    expect(new Set([...numbers, ...first.map(renditionNumber)]).size).toBe(3000)
-    expect([...first, AUDIO, MUXED].map(renditionNumber)).toEqual([
-      0, 0x3_0000, 0x2_0000, 2, 0x1_0002,
+    expect(new Set([...numbers, ...encoded, ...first.map(renditionNumber)]).size).toBe(6000)
+    expect([...first, AUDIO, MUXED, ENCODED].map(renditionNumber)).toEqual([
+      0, 0x3_0000, 0x2_0000, 2, 0x1_0002, 0xb_8000,
     ])
   })
 

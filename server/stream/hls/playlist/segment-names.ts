@@ -6,18 +6,31 @@ export type ListedForm = SegmentForm | 'vtt'
 
 /**
  * Content of a media playlist: video with the default audio, only an audio (0 is the default one),
- * video with another audio, key frames with an audio, or subtitles.
+ * video with another audio, key frames with an audio, encoded video of a height with an audio, or
+ * subtitles.
  */
 export type Rendition = PlayedRendition | { kind: 'subtitles'; id: string }
 /** With video or audio. */
 export type PlayedRendition =
   | { kind: 'main' }
   | { kind: 'audio' | 'muxed' | 'saver'; number: number }
+  | EncodedRendition
+
+export interface EncodedRendition {
+  kind: 'encoded'
+  height: Height
+  number: number
+}
+
+/** Heights of encoded video that can be configured. */
+export const HEIGHTS = [720, 480, 360] as const
+export type Height = (typeof HEIGHTS)[number]
 
 export const MAIN: PlayedRendition = { kind: 'main' }
 
 /** Distances exceed the number of every audio track. */
-const FIRST_NUMBERS = { audio: 0, muxed: 0x1_0000, saver: 0x2_0000 } as const
+const FIRST_NUMBERS = { audio: 0, muxed: 0x1_0000, saver: 0x2_0000, encoded: 0x4_0000 } as const
+const NUMBERS_PER_HEIGHT = 0x400
 /** The number of the default audio alone: 0 is the video with it. */
 const DEFAULT_AUDIO_NUMBER = 0x3_0000
 
@@ -25,12 +38,13 @@ const DEFAULT_AUDIO_NUMBER = 0x3_0000
 export function renditionNumber(rendition: Rendition): number {
   if (rendition.kind === 'main' || rendition.kind === 'subtitles') return 0
   if (rendition.kind === 'audio' && rendition.number === 0) return DEFAULT_AUDIO_NUMBER
-  return FIRST_NUMBERS[rendition.kind] + rendition.number
+  const first = FIRST_NUMBERS[rendition.kind] + rendition.number
+  return rendition.kind === 'encoded' ? first + rendition.height * NUMBERS_PER_HEIGHT : first
 }
 
 /** Whether its segments are fMP4, also those of a recording that is sent as MPEG-TS. */
 export function isOfSamples({ kind }: Rendition): boolean {
-  return kind === 'audio' || kind === 'saver'
+  return kind === 'audio' || kind === 'saver' || kind === 'encoded'
 }
 
 const EXTENSIONS = { ts: 'ts', fmp4: 'm4s', vtt: 'vtt' } as const
@@ -71,6 +85,8 @@ export function playlistFileName(rendition: Rendition): string {
       return `main-${rendition.number}.m3u8`
     case 'saver':
       return `saver-${rendition.number}.m3u8`
+    case 'encoded':
+      return `video-${rendition.height}-${rendition.number}.m3u8`
     case 'subtitles':
       return `text-${rendition.id}.m3u8`
   }
@@ -91,6 +107,8 @@ function prefixOf(rendition: Rendition): string {
       return `m${rendition.number}-`
     case 'saver':
       return `s${rendition.number}-`
+    case 'encoded':
+      return `v${rendition.height}-${rendition.number}-`
     case 'subtitles':
       return `t${rendition.id}-`
   }
@@ -108,12 +126,14 @@ const NUMBER = String.raw`(?:0|[1-9]\d{0,6})`
 const TAIL = String.raw`(?:-(?<tail>[1-9]\d{0,14}))?`
 const AUDIO = String.raw`(?:0|[1-9]\d{0,2})`
 const OTHER_AUDIO = String.raw`[1-9]\d{0,2}`
-const PREFIX = `(?:a(?<audio>${AUDIO})-|m(?<muxed>${OTHER_AUDIO})-|s(?<saver>${AUDIO})-)?`
+const ENCODED = `(?<height>${HEIGHTS.join('|')})-(?<encoded>${AUDIO})`
+const PREFIX =
+  `(?:a(?<audio>${AUDIO})-|m(?<muxed>${OTHER_AUDIO})-|s(?<saver>${AUDIO})-` + `|v${ENCODED}-)?`
 /** Number of a subtitle track, and a hash of its content if that may change. */
 const SUBTITLES_ID = String.raw`(?:0|[1-9]\d{0,2})(?:-[0-9a-f]{8})?`
 const PLAYLIST_NAME = new RegExp(
   `^(?:main(?:-(?<muxed>${OTHER_AUDIO}))?|audio-(?<audio>${AUDIO})|saver-(?<saver>${AUDIO})` +
-    String.raw`|text-(?<subtitles>${SUBTITLES_ID}))\.m3u8$`,
+    String.raw`|video-${ENCODED}|text-(?<subtitles>${SUBTITLES_ID}))\.m3u8$`,
 )
 const SUBTITLE_FILE_NAME = new RegExp(`^text-(?<subtitles>${SUBTITLES_ID})\\.vtt$`)
 const INIT_NAME = new RegExp(`^${PREFIX}init-(?<number>${NUMBER})\\.(?<extension>ts|mp4)$`)
@@ -149,7 +169,9 @@ export function parseFileName(name: string): FileName | undefined {
 }
 
 function renditionOf(groups: Record<string, string | undefined> | undefined): Rendition {
-  const { audio, muxed, saver, subtitles } = groups ?? {}
+  const { audio, muxed, saver, encoded, subtitles } = groups ?? {}
+  const height = HEIGHTS.find((each) => String(each) === groups?.height)
+  if (height !== undefined) return { kind: 'encoded', height, number: Number(encoded) }
   if (audio !== undefined) return { kind: 'audio', number: Number(audio) }
   if (muxed !== undefined) return { kind: 'muxed', number: Number(muxed) }
   if (saver !== undefined) return { kind: 'saver', number: Number(saver) }

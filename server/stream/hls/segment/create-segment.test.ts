@@ -19,7 +19,7 @@ import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../../media/media-index
 import type { SplitPointTable } from '../../../media/media-index.ts'
 import { createAudioTranscoder } from '../../../decode/audio/audio-transcoder.ts'
 import { readWholeBody } from '../../delivery/read-body.ts'
-import { lastKeySplitPoint } from './create-segment.ts'
+import { lastKeySplitPoint } from './last-key-split-point.ts'
 import { MAIN } from '../playlist/segment-names.ts'
 import { planGrowingSegments, planSegments } from '../playlist/segment-plan.ts'
 import type { SegmentPlan } from '../playlist/segment-plan.ts'

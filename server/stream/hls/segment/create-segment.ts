@@ -2,18 +2,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { segmentBody } from '../../delivery/segment-body.ts'
 import type { SegmentBody } from '../../delivery/segment-body.ts'
-import {
-  secondsFromTicks,
-  SPLIT_DISCONTINUITY,
-  SPLIT_KEY_FRAME,
-} from '../../../media/media-index.ts'
-import type { SplitPointTable, KeyFrame } from '../../../media/media-index.ts'
-import type { Part, SampleRun } from '../../../media/media-reader.ts'
+import { secondsFromTicks, SPLIT_DISCONTINUITY } from '../../../media/media-index.ts'
+import type { KeyFrame } from '../../../media/media-index.ts'
+import type { InitTrack, Part, SampleRun } from '../../../media/media-reader.ts'
 import { formatMediaSegment } from '../fmp4/media-segment.ts'
 import { sliceRuns } from '../fmp4/slice-run.ts'
 import type { PlannedSegment } from '../playlist/segment-plan.ts'
+import type { EncodedRun } from './encoded-video.ts'
 import { fillTracks } from './fill-tracks.ts'
 import type { FilledTracks } from './fill-tracks.ts'
+import { lastKeySplitPoint } from './last-key-split-point.ts'
 import { keyFramesOf } from './key-frame-runs.ts'
 import type { PlannedRecording } from './planned-recording.ts'
 import { readServedSegment, servedAudio, servedInitTracks } from './served-tracks.ts'
@@ -25,6 +23,8 @@ export interface SegmentRequest extends ServedSegment {
   range: PlannedSegment
   /** The frames of video that are sent. */
   frames: 'all' | 'key'
+  /** Video in place of the recorded one, which is not among the tracks. */
+  video?: { init: InitTrack; encode: (this: void) => Promise<EncodedRun> } | undefined
 }
 
 /** The segment before encryption. */
@@ -33,12 +33,14 @@ export async function createSegment(
   segment: SegmentRequest,
   transcodedAudio: TranscodedAudio,
 ): Promise<SegmentBody> {
+  const { number, range, frames, video } = segment
+  const encoded = await video?.encode()
   const content = await readServedSegment(recording, segment, transcodedAudio)
   if (content.kind === 'ts') return segmentBody(content.parts)
-  const { number, range, frames } = segment
   const { timescale } = recording.plan
   const endSeconds = secondsFromTicks(range.endTicks, timescale)
-  const sent = frames === 'all' ? content.runs : keyFramesOf(content.runs, endSeconds)
+  const chosen = frames === 'all' ? content.runs : keyFramesOf(content.runs, endSeconds)
+  const sent = encoded === undefined ? chosen : [encoded, ...chosen]
   const runs = await fillTracks(sent, filledTracks(recording, segment), {
     startSeconds: secondsFromTicks(range.startTicks, timescale),
     endSeconds,
@@ -52,17 +54,21 @@ export async function createSegment(
     for (const part of formatMediaSegment(slice, number + 1)) parts.push(part)
   }
   const body = segmentBody(parts)
-  return content.isLasting === false ? { ...body, isLasting: false } : body
+  const isLasting = content.isLasting !== false && encoded?.isLasting !== false
+  return isLasting ? body : { ...body, isLasting: false }
 }
 
 /** Samples of a track in one fragment: minutes. */
 const FRAGMENT_SAMPLES = 8192
 
 function filledTracks(recording: PlannedRecording, segment: SegmentRequest): FilledTracks {
-  const { range, tracks } = segment
+  const { range, tracks, video } = segment
   const audio = servedAudio(recording.index, tracks)
   return {
-    inits: servedInitTracks(recording, range.from, tracks) ?? [],
+    inits: [
+      ...(video === undefined ? [] : [video.init]),
+      ...(servedInitTracks(recording, range.from, tracks) ?? []),
+    ],
     audio: audio?.track,
     readKeyFrame: async () => readKeyFrame(recording, segment),
     readAudioBefore: async () =>
@@ -101,17 +107,4 @@ async function readAudioBefore(
   const { from, to } = previous
   const content = await reader.readSegment(file, index, { from, to, tracks: [track] })
   return content.kind === 'samples' ? content.runs[0] : undefined
-}
-
-/** The last key frame up to a split point with the same init segment; undefined without one. */
-export function lastKeySplitPoint(
-  { flags }: SplitPointTable,
-  splitPoint: number,
-): number | undefined {
-  for (let at = splitPoint; at >= 0; at -= 1) {
-    const flag = flags[at] ?? 0
-    if ((flag & SPLIT_KEY_FRAME) !== 0) return at
-    if ((flag & SPLIT_DISCONTINUITY) !== 0) return undefined
-  }
-  return undefined
 }

@@ -51,6 +51,7 @@ export async function readServedSegment(
 ): Promise<ServedContent> {
   const { asRecorded, transcoded } = divideTracks(index, tracks)
   const { from, to } = range
+  if (asRecorded.length + transcoded.length === 0) return { kind: 'samples', runs: [] }
   if (transcoded.length === 0) {
     return reader.readSegment(file, index, { from, to, ...(tracks && { tracks }) })
   }

@@ -1,6 +1,6 @@
 // One recording as HLS: its plan, key, init segments and segments.
-import { deriveSegmentKey, formatUrlVersion } from '../../delivery/encryption.ts'
-import type { HlsSettings } from '../../delivery/encryption.ts'
+import { identifyUrls } from '../../delivery/encryption.ts'
+import type { HlsSettings, UrlIdentity } from '../../delivery/encryption.ts'
 import { segmentBody } from '../../delivery/segment-body.ts'
 import type { SegmentBody } from '../../delivery/segment-body.ts'
 import { AppError } from '../../../base/errors.ts'
@@ -17,9 +17,17 @@ import type { Bandwidth } from '../playlist/bandwidth.ts'
 import { countRenditions, listRenditions } from '../playlist/renditions.ts'
 import type { Renditions, SubtitleSidecar } from '../playlist/renditions.ts'
 import { isOfSamples, MAIN, playlistFileName, segmentFileName } from '../playlist/segment-names.ts'
-import type { Rendition, SegmentForm, SegmentNumber } from '../playlist/segment-names.ts'
+import type {
+  EncodedRendition,
+  Rendition,
+  SegmentForm,
+  SegmentNumber,
+} from '../playlist/segment-names.ts'
 import type { PlannedSegment, SegmentPlan } from '../playlist/segment-plan.ts'
 import { createSegment } from '../segment/create-segment.ts'
+import type { SegmentRequest } from '../segment/create-segment.ts'
+import { encodedBandwidth } from '../segment/encoded-video.ts'
+import type { EncodedVideo } from '../segment/encoded-video.ts'
 import { keyFramesOf } from '../segment/key-frame-runs.ts'
 import { samplesIndex } from '../segment/planned-recording.ts'
 import type { PlannedRecording } from '../segment/planned-recording.ts'
@@ -27,6 +35,8 @@ import { ownBytes } from '../segment/segment-bodies.ts'
 import type { SegmentBodies } from '../segment/segment-bodies.ts'
 import { divideTracks, servedInitTracks } from '../segment/served-tracks.ts'
 import type { TranscodedAudio } from '../segment/transcoded-audio.ts'
+import { EncodedRenditions } from './encoded-renditions.ts'
+import type { EncodeContext } from './encoded-renditions.ts'
 
 /** Bits per second of a transcoded track, with the overhead of its container. */
 const TRANSCODED_BITS = 200_000
@@ -35,17 +45,17 @@ const TRANSCODED_BITS = 200_000
 export interface SegmentCaches {
   bodies: SegmentBodies
   transcodedAudio: TranscodedAudio
+  /** Default nothing is encoded. */
+  encodedVideo?: EncodedVideo | undefined
 }
 
 /** A segment of a rendition. */
-export interface SegmentAddress extends SegmentNumber {
+export interface SegmentAddress extends SegmentNumber, EncodeContext {
   rendition: Rendition
-  /** Aborted when the request is abandoned. */
-  signal?: AbortSignal | undefined
 }
 
 /** The init segment that applies from a segment on. */
-export interface InitAddress {
+export interface InitAddress extends EncodeContext {
   segmentNumber: number
   form: SegmentForm
   rendition: Rendition
@@ -58,11 +68,13 @@ export function segmentForm(reader: MediaReader, index: MediaIndex): SegmentForm
 
 /** One recording as HLS. All results depend only on its index, its bytes and the settings. */
 export class HlsRecording {
-  readonly urlVersion: string
   readonly form: SegmentForm
   readonly planned: PlannedRecording
-  /** Encrypts the segments; undefined if they are sent in the clear. */
-  readonly key: Buffer | undefined
+  readonly #recorded: UrlIdentity
+  /** Of renditions whose bytes depend on the encoder. */
+  readonly #encoded: UrlIdentity | undefined
+  /** Undefined if nothing is encoded. */
+  readonly encodes: EncodedRenditions | undefined
   readonly #caches: SegmentCaches
   /** By the name of the rendition's playlist, as are the averages. */
   readonly #bandwidths = new Map<string, Promise<Bandwidth>>()
@@ -70,17 +82,42 @@ export class HlsRecording {
   #samples: PlannedRecording | 'none' | undefined
 
   constructor(planned: PlannedRecording, settings: HlsSettings, caches: SegmentCaches) {
-    const { session, identity, index, reader } = planned
+    const { identity, index, reader } = planned
     this.planned = planned
     this.#caches = caches
     this.form = segmentForm(reader, index)
     // Other rules of the index cut other segments out of the same recording.
     const content = `${INDEX_FORMAT} ${identity} ${this.form}${this.#lacksAudio ? ' silent' : ''}`
-    this.urlVersion = formatUrlVersion(content, settings)
-    this.key =
-      settings.encryption === 'none'
-        ? undefined
-        : deriveSegmentKey(settings.secret, session, this.urlVersion)
+    this.#recorded = identifyUrls(content, planned.session, settings)
+    const { encodedVideo } = caches
+    if (encodedVideo === undefined) return
+    this.#encoded = identifyUrls(`${content} ${encodedVideo.version}`, planned.session, settings)
+    this.encodes = new EncodedRenditions({
+      encodedVideo,
+      urlVersion: this.#encoded.urlVersion,
+      recording: () => this.#sampled(),
+      matches: async (file) => this.matches(file),
+      checkUnchanged: async (file) => this.checkUnchanged(file),
+    })
+  }
+
+  get urlVersion(): string {
+    return this.#recorded.urlVersion
+  }
+
+  /** Encrypts the segments; undefined if they are sent in the clear. */
+  get key(): Buffer | undefined {
+    return this.#recorded.key
+  }
+
+  /** Version and key of a rendition. */
+  identityOf({ kind }: Rendition): UrlIdentity {
+    return kind === 'encoded' && this.#encoded ? this.#encoded : this.#recorded
+  }
+
+  /** That with a version; undefined if it is of another recording. */
+  identityWith(urlVersion: string): UrlIdentity | undefined {
+    return [this.#recorded, this.#encoded].find((each) => each?.urlVersion === urlVersion)
   }
 
   /** Whether browsers cannot play its audio as recorded. */
@@ -132,6 +169,7 @@ export class HlsRecording {
 
   /** Whether its tracks can be sent as the rendition. */
   has(rendition: Rendition): boolean {
+    if (rendition.kind === 'encoded' && this.encodes?.has(rendition) !== true) return false
     return this.#sourceOf(rendition) !== undefined && this.#tracksOf(rendition) !== 'none'
   }
 
@@ -155,6 +193,7 @@ export class HlsRecording {
 
   /** Bits per second of a rendition's segments; measured once. */
   async bandwidth(file: OpenFile, rendition = MAIN): Promise<Bandwidth> {
+    if (rendition.kind === 'encoded') return encodedBits(rendition)
     const name = playlistFileName(rendition)
     const measured = this.#bandwidths.get(name) ?? this.#measure(rendition, file)
     this.#bandwidths.set(name, measured)
@@ -175,6 +214,7 @@ export class HlsRecording {
    */
   async averageBits(rendition: Rendition, file: OpenFile): Promise<number> {
     const { stat, index } = this.planned
+    if (rendition.kind === 'encoded') return encodedBits(rendition).average
     if (rendition.kind === 'main') return (stat.sizeBytes * 8) / (durationSeconds(index) || 1)
     const name = playlistFileName(rendition)
     const known = this.#averages.get(name)
@@ -219,14 +259,17 @@ export class HlsRecording {
 
   /** The init segment that a playlist lists before a segment; undefined if it lists none there. */
   async init(
-    { segmentNumber, form, rendition }: InitAddress,
+    { segmentNumber, form, rendition, ...context }: InitAddress,
     file: OpenFile,
   ): Promise<Uint8Array | undefined> {
     const segment = this.planOf(rendition).segments[segmentNumber]
     if (form !== this.formOf(rendition) || segment === undefined) return undefined
     if (segmentNumber > 0 && !segment.followsDiscontinuity) return undefined
     if (!this.has(rendition)) return undefined
-    const initTracks = this.initTracks(rendition, segment)
+    const video = await this.#videoOf({ number: segmentNumber, rendition, ...context }, segment)
+    if (video === 'none') return undefined
+    const served = this.initTracks(rendition, segment)
+    const initTracks = video && served ? [video.init, ...served] : served
     if (initTracks !== undefined) return formatInitSegment(initTracks)
     // RFC 8216 3.2: PAT and PMT. They are also at the start of every segment.
     const body = await this.mainSegment(segmentNumber, file)
@@ -262,17 +305,44 @@ export class HlsRecording {
     if (source === undefined || tracks === 'none') return undefined
     const audioKey = this.#keyOf(address, audioSource(rendition))
     const frames = rendition.kind === 'saver' ? ('key' as const) : ('all' as const)
-    const request = { file, number, range, frames, audioKey, signal, ...(tracks && { tracks }) }
+    const video = await this.#videoOf(address, range)
+    if (video === 'none') return undefined
+    const selected = { audioKey, ...(tracks && { tracks }) }
+    const request = { file, number, range, frames, signal, video, ...selected }
     return createSegment(source, request, this.#caches.transcodedAudio)
   }
 
+  /** Encodes the video of a segment that is probably needed soon. */
+  async encodeAhead(address: SegmentAddress): Promise<void> {
+    const { rendition } = address
+    const range = this.plannedSegment(address)
+    if (rendition.kind !== 'encoded' || range === undefined || range.isGap === true) return
+    await this.encodes?.encodeAhead({ ...address, rendition, range })
+  }
+
+  /** Video that replaces that of the recording; undefined for a rendition that is not encoded. */
+  async #videoOf(address: SegmentAddress, range: PlannedSegment): Promise<EncodedSource> {
+    const { rendition, number } = address
+    if (rendition.kind !== 'encoded') return undefined
+    const encodes = this.encodes
+    const init = await encodes?.init(rendition, number, address)
+    if (encodes === undefined || init === undefined) return 'none'
+    return { init, encode: async () => encodes.encode({ ...address, rendition, range }) }
+  }
+
   #keyOf(address: SegmentAddress, rendition: Rendition): string {
-    return `${this.urlVersion}/${segmentFileName(address, this.formOf(rendition), rendition)}`
+    const { urlVersion } = this.identityOf(rendition)
+    return `${urlVersion}/${segmentFileName(address, this.formOf(rendition), rendition)}`
   }
 
   /** What a rendition is cut from; undefined if the recording cannot be sent in its form. */
   #sourceOf(rendition: Rendition): PlannedRecording | undefined {
-    if (this.form === this.formOf(rendition)) return this.planned
+    return isOfSamples(rendition) ? this.#sampled() : this.planned
+  }
+
+  /** In the form of fMP4. */
+  #sampled(): PlannedRecording | undefined {
+    if (this.form === 'fmp4') return this.planned
     this.#samples ??= asSamples(this.planned) ?? 'none'
     return this.#samples === 'none' ? undefined : this.#samples
   }
@@ -284,11 +354,13 @@ export class HlsRecording {
     const { audioTracks } = this.renditions([])
     const audio = audioTracks[rendition.number]
     const video = this.planned.index.tracks.findIndex(({ kind }) => kind === 'video')
-    if (rendition.kind === 'saver') {
+    const hasVideo = rendition.kind === 'saver' || rendition.kind === 'encoded'
+    if (hasVideo) {
       const isSilent = audioTracks.length === 0 && rendition.number === 0
       if (video === -1 || (audio === undefined && !isSilent)) return 'none'
     }
-    if (audio === undefined) return rendition.kind === 'saver' ? [video] : 'none'
+    if (rendition.kind === 'encoded') return audio === undefined ? [] : [audio.track]
+    if (audio === undefined) return hasVideo ? [video] : 'none'
     return rendition.kind === 'audio' || video === -1 ? [audio.track] : [video, audio.track]
   }
 }
@@ -297,6 +369,13 @@ export class HlsRecording {
 function asSamples(planned: PlannedRecording): PlannedRecording | undefined {
   const index = samplesIndex(planned)
   return index && { ...planned, index, plan: planned.growth?.samplesPlan ?? planned.plan }
+}
+
+/** Video in place of that of the recording, or `none` if it cannot be encoded. */
+type EncodedSource = SegmentRequest['video'] | 'none'
+
+function encodedBits({ height }: EncodedRendition): Bandwidth {
+  return addBits(encodedBandwidth(height), TRANSCODED_BITS)
 }
 
 /** The rendition whose transcoded audio another one has, too: it is transcoded and stored once. */

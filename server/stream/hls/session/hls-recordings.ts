@@ -16,6 +16,7 @@ import {
   planGrowingSegments,
   planSegments,
 } from '../playlist/segment-plan.ts'
+import type { EncodedVideo } from '../segment/encoded-video.ts'
 import { plannedBytes, samplesIndex } from '../segment/planned-recording.ts'
 import { createSegmentBodies } from '../segment/segment-bodies.ts'
 import type { TranscodedAudio } from '../segment/transcoded-audio.ts'
@@ -57,6 +58,8 @@ export interface HlsRecordingsOptions {
   served: ServedIdentities
   settings: HlsSettings
   transcodedAudio: TranscodedAudio
+  /** Default nothing is encoded. */
+  encodedVideo?: EncodedVideo | undefined
   /** Aborted on shutdown. */
   signal: AbortSignal
 }
@@ -75,7 +78,8 @@ export class HlsRecordings {
 
   constructor(options: HlsRecordingsOptions) {
     this.#options = options
-    this.#caches = { bodies: createSegmentBodies(), transcodedAudio: options.transcodedAudio }
+    const { transcodedAudio, encodedVideo } = options
+    this.#caches = { bodies: createSegmentBodies(), transcodedAudio, encodedVideo }
   }
 
   /** Reads nothing; a growing recording may have grown since. */

@@ -114,7 +114,8 @@ export class OpenSession {
   async playlist(wanted: Pick<PlaylistRequest, 'audio' | 'quality'> = {}): Promise<TextFile> {
     const [listed] = this.#listing.recordings
     if (this.#file !== undefined && listed !== undefined) await this.#open(listed)
-    return sessionPlaylist(this.#listing, { ...wanted, file: this.#file })
+    const open = async (path: string) => this.#storage.open(path)
+    return sessionPlaylist(this.#listing, { ...wanted, file: this.#file, open })
   }
 
   /** What visitors can choose from, the original first. Reads a segment of the first recording. */
@@ -123,9 +124,15 @@ export class OpenSession {
     const [listed] = recordings
     if (listed === undefined) return []
     const file = await this.#open(listed).catch(() => undefined)
+    const { path, recording: first } = listed
+    const open = async () => this.#storage.open(path)
     return sessionQualities(
       recordings.map(({ recording }) => recording),
-      async (rendition) => file && listed.recording.averageBits(rendition, file),
+      {
+        measure: async (rendition) => file && first.averageBits(rendition, file),
+        canEncode: async (rendition) =>
+          (await first.encodes?.track(rendition, { open })) !== undefined,
+      },
     )
   }
 
@@ -147,17 +154,20 @@ export class OpenSession {
   async find(version: string, name: FileName, signal?: AbortSignal): Promise<HlsFile | undefined> {
     const listed = this.#listed(version)
     if (listed === undefined) return undefined
-    const { recording } = listed
-    if (name.kind === 'key') return recording.key && { kind: 'key', bytes: recording.key }
+    const { path, recording } = listed
+    const identity = recording.identityWith(version)
+    if (name.kind === 'key') return identity?.key && { kind: 'key', bytes: identity.key }
+    if ('rendition' in name && recording.identityOf(name.rendition) !== identity) return undefined
     const file = await this.#open(listed)
     if (!(await recording.matches(file))) return undefined
+    const context = { open: async () => this.#storage.open(path), signal }
     switch (name.kind) {
       case 'segment':
         if (name.form === 'vtt') return this.#findSubtitles(listed, name, file)
         if (name.form !== recording.formOf(name.rendition)) return undefined
-        return findSegment(recording, { ...name, signal }, file)
+        return this.#findSegment(listed, { ...name, ...context }, file)
       case 'init': {
-        const bytes = await recording.init(name, file)
+        const bytes = await recording.init({ ...name, ...context }, file)
         return bytes && { kind: 'init', bytes, contentType: SEGMENT_TYPES[name.form] }
       }
       case 'subtitles': {
@@ -196,7 +206,7 @@ export class OpenSession {
   }
 
   #listed(version: string): ListedRecording | undefined {
-    return this.#listing.recordings.find(({ recording }) => recording.urlVersion === version)
+    return this.#listing.recordings.find(({ recording }) => recording.identityWith(version))
   }
 
   /** Opens the recording, or again if the open file is shorter than the index, which is newer. */
@@ -205,6 +215,18 @@ export class OpenSession {
     if (this.#file !== undefined && this.#file.stat.sizeBytes < sizeBytes) await this.close()
     this.#file ??= await this.#storage.open(path)
     return this.#file
+  }
+
+  async #findSegment(
+    { recording }: ListedRecording,
+    address: SegmentAddress,
+    file: OpenFile,
+  ): Promise<HlsFile | undefined> {
+    const found = await findSegment(recording, address, file)
+    if (found !== undefined && address.rendition.kind === 'encoded') {
+      void encodeNext(recording, address)
+    }
+    return found
   }
 
   async #findSubtitles(
@@ -222,7 +244,7 @@ async function findSegment(
   address: SegmentAddress,
   file: OpenFile,
 ): Promise<HlsFile | undefined> {
-  const { urlVersion, key } = recording
+  const { urlVersion, key } = recording.identityOf(address.rendition)
   const form = recording.formOf(address.rendition)
   const body = await recording.segment(address, file)
   if (body === undefined) return undefined
@@ -239,6 +261,23 @@ async function findSegment(
     checkUnchanged: async () => recording.checkUnchanged(file),
   }
   return { kind: 'segment', segment }
+}
+
+/** Segments that are encoded before a player requests them. */
+const SEGMENTS_AHEAD = 2
+
+/** The visitor plays on from here. Never rejects. */
+async function encodeNext(recording: HlsRecording, address: SegmentAddress): Promise<void> {
+  const { rendition, open } = address
+  const { segments } = recording.planOf(rendition)
+  try {
+    for (let number = address.number + 1; number <= address.number + SEGMENTS_AHEAD; number += 1) {
+      const tailBytes = segments[number]?.tailBytes
+      await recording.encodeAhead({ number, tailBytes, rendition, open })
+    }
+  } catch {
+    // The request for the segment reports it.
+  }
 }
 
 /** Distinguishes the bytes of a URL that may have others. */

@@ -9,6 +9,7 @@ import type { MediaReaders } from '../../../media/readers.ts'
 import type { FileStat, OpenFile, Storage } from '../../../storage/recordings/storage.ts'
 import type { FileName } from '../playlist/segment-names.ts'
 import { longestGrowingSeconds } from '../playlist/segment-plan.ts'
+import type { EncodedVideo } from '../segment/encoded-video.ts'
 import type { TranscodedAudio } from '../segment/transcoded-audio.ts'
 import { FileSessions } from './file-sessions.ts'
 import { FolderSessions } from './folder-sessions.ts'
@@ -58,6 +59,8 @@ export interface SessionOpenerOptions extends SubtitleFilesOptions {
   readers: MediaReaders
   settings: HlsSettings
   transcodedAudio: TranscodedAudio
+  /** Default nothing is encoded. */
+  encodedVideo?: EncodedVideo | undefined
   /** Folder of the records of what was served. */
   recordFolder: string
   /** What nodes share of these records. Default nothing. */

@@ -4,6 +4,7 @@ import { findTrack } from '../../../../shared/find-track.ts'
 import { AppError } from '../../../base/errors.ts'
 import { readBodyHead } from '../../delivery/read-body.ts'
 import { secondsFromTicks } from '../../../media/media-index.ts'
+import type { VideoTrack } from '../../../media/media-index.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { formatPlaylist } from '../playlist/media-playlist.ts'
 import type { PlaylistGrowth } from '../playlist/media-playlist.ts'
@@ -96,20 +97,23 @@ export interface PlaylistRequest {
   audio?: string | undefined
   /** Default `original`. */
   quality?: Quality | undefined
+  /** Opens a recording again. */
+  open: (this: void, path: string) => Promise<OpenFile>
 }
 
 /**
  * `playlist.m3u8`: multivariant if there are several audio renditions to choose from, or subtitles
  * beside a video. Its video is with the audio that is requested.
  *
- * @throws AppError `no_such_quality`; `busy` if nothing of it can be listed yet
+ * @throws AppError `no_such_quality`; `busy` if nothing of it can be listed yet, or the encoder is
  */
 export async function sessionPlaylist(
   listing: Listing,
-  { file, audio = '', quality = 'original' }: PlaylistRequest,
+  { file, audio = '', quality = 'original', open }: PlaylistRequest,
 ): Promise<TextFile> {
   const [listed, second] = listing.recordings
   checkQuality(listing, quality)
+  const encoded = await findEncodedTrack(listing, quality, open)
   // Several recordings play with the default audio of each: their renditions may differ.
   if (listed === undefined || second !== undefined || file === undefined) {
     return selectedPlaylist(listing, quality)
@@ -124,10 +128,12 @@ export async function sessionPlaylist(
   const variant = renditionOf(quality, muxed)
   const bandwidth = await recording.bandwidth(file, quality === 'original' ? MAIN : variant)
   const { urlVersion, planned, plan } = recording
-  const { tracks } = planned.index
+  const variantVersion = recording.identityOf(variant).urlVersion
+  const recorded = planned.index.tracks
+  const tracks = encoded === undefined ? recorded : [encoded, ...recorded]
   const { isIndependent } = plan
-  const facts = [urlVersion, renditionFacts(renditions), muxed]
-  const selected = { renditions, variant }
+  const facts = [variantVersion, renditionFacts(renditions), muxed]
+  const selected = { renditions, variant, variantVersion }
   const text = playlistFile(listing, quality === 'original' ? facts : [...facts, quality], () =>
     formatMultivariant({ urlVersion, tracks, ...selected, bandwidth, isIndependent }),
   )
@@ -154,6 +160,24 @@ function checkQuality({ recordings: listed }: Listing, quality: Quality): void {
   const rendition = renditionOf(quality)
   if (recordings.some((recording) => recording.planOf(rendition).segments.length > 0)) return
   throw new AppError('busy', 'the recording has only just begun; try again in a moment')
+}
+
+/**
+ * The video of an encoded quality; undefined for others.
+ *
+ * @throws AppError `no_such_quality` if it cannot be encoded, `busy`
+ */
+async function findEncodedTrack(
+  { recordings: [listed] }: Listing,
+  quality: Quality,
+  open: PlaylistRequest['open'],
+): Promise<VideoTrack | undefined> {
+  const rendition = renditionOf(quality)
+  if (rendition.kind !== 'encoded' || listed === undefined) return undefined
+  const { path, recording } = listed
+  const track = await recording.encodes?.track(rendition, { open: async () => open(path) })
+  if (track !== undefined) return track
+  throw new AppError('no_such_quality', 'the video is HDR, or cannot be decoded')
 }
 
 /** The playlist of one rendition, for a session that is one recording. */
@@ -246,7 +270,7 @@ function mediaPlaylist(
   const isText = rendition.kind === 'subtitles'
   const parts = recordings.map(({ recording, start }) => ({
     plan: recording.planOf(rendition),
-    urlPrefix: place === 'session' ? `${recording.urlVersion}/` : '',
+    urlPrefix: place === 'session' ? `${recording.identityOf(rendition).urlVersion}/` : '',
     form: isText ? ('vtt' as const) : recording.formOf(rendition),
     rendition,
     startMs: start?.ms,
@@ -254,7 +278,8 @@ function mediaPlaylist(
   const isClear = isText || recordings.every(({ recording: { key } }) => !key)
   const encryption = isClear ? 'none' : 'aes-128'
   // For a URL version, the number of segments and the last one's tail identify the list.
-  const lists = recordings.map(({ recording: { urlVersion }, start }, at) => {
+  const lists = recordings.map(({ recording, start }, at) => {
+    const { urlVersion } = recording.identityOf(rendition)
     const { segments = [] } = parts[at]?.plan ?? {}
     return [urlVersion, segments.length, segments.at(-1)?.tailBytes ?? null, start?.ms ?? null]
   })

@@ -38,7 +38,7 @@ test.each([
   const recording = await recordingOf()
   vi.useFakeTimers()
   try {
-    const listed = sessionQualities([recording], measure)
+    const listed = sessionQualities([recording], { measure, canEncode: async () => true })
     await vi.advanceTimersByTimeAsync(1000)
     expect((await listed).map(({ id, bandwidth }) => [id, bandwidth])).toEqual([
       ['original', 6_000_000],

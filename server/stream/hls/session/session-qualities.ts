@@ -1,18 +1,23 @@
-// The qualities of a session that need no encoding: as recorded, key frames, or sound only.
+// The qualities of a session: as recorded, encoded with a height, key frames, or sound only.
 import { withTimeout } from '../../../../shared/with-timeout.ts'
 import { AppError, isAppError } from '../../../base/errors.ts'
-import { SPLIT_KEY_FRAME, secondsFromTicks } from '../../../media/media-index.ts'
+import { ENCODED_CODEC } from '../../../decode/video/video-job.ts'
+import { SPLIT_KEY_FRAME, secondsFromTicks, uprightSize } from '../../../media/media-index.ts'
 import type { MediaIndex, SplitPointTable } from '../../../media/media-index.ts'
-import { MAIN } from '../playlist/segment-names.ts'
-import type { PlayedRendition } from '../playlist/segment-names.ts'
+import { HEIGHTS, MAIN } from '../playlist/segment-names.ts'
+import type { EncodedRendition, Height, PlayedRendition } from '../playlist/segment-names.ts'
+import { encodedBandwidth } from '../segment/encoded-video.ts'
 import type { HlsRecording } from './hls-recording.ts'
 
 /** In the order of the menu. */
-export const QUALITIES = ['original', 'saver', 'audio'] as const
+export const QUALITIES = ['original', '720p', '480p', '360p', 'saver', 'audio'] as const
 export type Quality = (typeof QUALITIES)[number]
 
 const LABELS: Record<Quality, string> = {
   original: 'Original',
+  '720p': '720p',
+  '480p': '480p',
+  '360p': '360p',
   saver: 'Data saver',
   audio: 'Sound only',
 }
@@ -21,7 +26,7 @@ const LABELS: Record<Quality, string> = {
 const MAX_KEY_FRAME_SECONDS = 6
 /** A slow bucket must not delay what else a page shows of the session. */
 const MEASURE_WAIT_MS = 1000
-const USUAL_BITS: Record<Quality, number> = { original: 6e6, saver: 8e5, audio: 13e4 }
+const USUAL_BITS: Partial<Record<Quality, number>> = { original: 6e6, saver: 8e5, audio: 13e4 }
 /** Intervals that are measured: of a growing recording, the first ones, which do not change. */
 const MEASURED_INTERVALS = 32
 
@@ -38,52 +43,91 @@ export interface SessionQuality {
 
 /** What is played of a quality with the audio of this number. */
 export function renditionOf(quality: Quality, audio = 0): PlayedRendition {
-  if (quality !== 'original') return { kind: quality, number: audio }
+  const height = heightOf(quality)
+  if (height !== undefined) return { kind: 'encoded', height, number: audio }
+  if (quality === 'saver' || quality === 'audio') return { kind: quality, number: audio }
   return audio === 0 ? MAIN : { kind: 'muxed', number: audio }
 }
 
-/** Whether all recordings can be sent in the quality. */
+/** The height of a quality whose video is encoded. */
+export function heightOf(quality: Quality): Height | undefined {
+  return HEIGHTS.find((height) => quality === `${height}p`)
+}
+
+/**
+ * Whether all recordings can be sent in the quality: one with a height only if some video is
+ * higher.
+ */
 export function hasQuality(recordings: readonly HlsRecording[], quality: Quality): boolean {
   const rendition = renditionOf(quality)
+  const height = heightOf(quality)
+  if (height !== undefined && !recordings.some((recording) => isHigher(recording, height))) {
+    return false
+  }
   return recordings.every((recording) => {
     const { tracks, splitPoints } = recording.planned.index
     if (!recording.has(rendition)) return false
     if (quality === 'audio') return tracks.some(({ kind }) => kind === 'video')
-    return quality === 'original' || keyFrameSeconds(splitPoints) <= MAX_KEY_FRAME_SECONDS
+    return quality !== 'saver' || keyFrameSeconds(splitPoints) <= MAX_KEY_FRAME_SECONDS
   })
 }
+
+/** Whether its video, upright, is higher. */
+function isHigher({ planned }: HlsRecording, height: Height): boolean {
+  const video = planned.index.tracks.find(({ kind }) => kind === 'video')
+  return video?.kind === 'video' && uprightSize(video).height > height
+}
+
+/** Codec strings of video with more than 8 bits, which may be HDR. */
+const HIGH_BIT_DEPTH = /^(?:avc1\.6e|hvc1\.[^1]|(?:av01|vp09)\.\w+\.\w+\.1[02])/i
 
 /** Bits per second of a rendition of the first recording; undefined if it cannot be read. */
 type Measure = (rendition: PlayedRendition) => Promise<number | undefined>
 
+/** What is found out by reading the first recording. */
+export interface FirstRecording {
+  measure: Measure
+  /** Whether its video can be encoded: HDR is not. */
+  canEncode: (rendition: EncodedRendition) => Promise<boolean>
+}
+
 /** The qualities of a session. What is not measured in time is estimated. */
 export async function sessionQualities(
   recordings: readonly HlsRecording[],
-  measure: Measure,
+  { measure, canEncode }: FirstRecording,
 ): Promise<SessionQuality[]> {
   const [first] = recordings
   if (first === undefined) return []
   const { tracks } = first.planned.index
   const intervals = recordings.map(({ planned }) => keyFrameSeconds(planned.index.splitPoints))
-  const offered = QUALITIES.filter((id) => hasQuality(recordings, id))
+  const mayBeHdr = tracks.some(({ codec }) => HIGH_BIT_DEPTH.test(codec))
+  const isOffered = async (id: Quality): Promise<boolean> => {
+    const rendition = renditionOf(id)
+    if (rendition.kind !== 'encoded' || !mayBeHdr) return true
+    return (await inTime(async () => canEncode(rendition))) ?? true
+  }
+  const possible = QUALITIES.filter((id) => hasQuality(recordings, id))
+  const answers = await Promise.all(possible.map(isOffered))
+  const offered = possible.filter((_, at) => answers[at])
   return Promise.all(
     offered.map(async (id) => ({
       id,
       label: LABELS[id],
-      bandwidth: Math.ceil((await measureInTime(measure, renditionOf(id))) ?? USUAL_BITS[id]),
+      bandwidth: Math.ceil((await inTime(async () => measure(renditionOf(id)))) ?? usualBits(id)),
       codecs: codecsOf(tracks, id),
       ...(id === 'saver' && { keyFrameSeconds: Math.round(Math.max(...intervals) * 10) / 10 }),
     })),
   )
 }
 
-async function measureInTime(
-  measure: Measure,
-  rendition: PlayedRendition,
-): Promise<number | undefined> {
+function usualBits(quality: Quality): number {
+  const height = heightOf(quality)
+  return height === undefined ? (USUAL_BITS[quality] ?? 0) : encodedBandwidth(height).average
+}
+
+async function inTime<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
   const reason = (): AppError => new AppError('busy', 'the segment is not read yet')
   try {
-    const work = async (): Promise<number | undefined> => measure(rendition)
     return await withTimeout(work, { timeoutMs: MEASURE_WAIT_MS, reason })
   } catch (error) {
     if (isAppError(error)) return undefined
@@ -93,9 +137,10 @@ async function measureInTime(
 
 /** Those of the first video and the first audio track, as far as they are sent. */
 function codecsOf(tracks: MediaIndex['tracks'], quality: Quality): string {
-  const video = quality === 'audio' ? undefined : tracks.find(({ kind }) => kind === 'video')
+  const recorded = quality === 'audio' ? undefined : tracks.find(({ kind }) => kind === 'video')
+  const video = heightOf(quality) === undefined ? recorded?.codec : ENCODED_CODEC
   const audio = tracks.find(({ kind }) => kind === 'audio')
-  return [video, audio].flatMap((track) => track?.codec ?? []).join(',')
+  return [video, audio?.codec].flatMap((codec) => codec ?? []).join(',')
 }
 
 /** The median distance of key frames; Infinity without any. */

@@ -1,0 +1,78 @@
+import { EventEmitter } from 'node:events'
+import { expect, test } from 'vitest'
+import { currentClient, runForClient } from '../base/admission/client.ts'
+import { OwnEncodeSlots } from '../base/admission/encode-slots.ts'
+import type { Charged, EncodeSlots } from '../base/admission/encode-slots.ts'
+import { encodeSlotsOfPrimary, lendEncodeSlots } from './encode-requests.ts'
+
+const soon = { when: 'soon', signal: new AbortController().signal } as const
+
+/** A worker whose messages arrive in the same process. */
+function connect(slots: EncodeSlots) {
+  const inPrimary = Object.assign(new EventEmitter(), {
+    isConnected: () => true,
+    send: (message: unknown) => inWorker.emit('message', structuredClone(message)),
+  })
+  const inWorker = Object.assign(new EventEmitter(), {
+    process: {
+      send: (message: unknown) => inPrimary.emit('message', structuredClone(message)),
+    },
+  })
+  // Only these methods of a worker are called.
+  lendEncodeSlots(inPrimary as unknown as Parameters<typeof lendEncodeSlots>[0], slots)
+  const worker = inWorker as unknown as Parameters<typeof encodeSlotsOfPrimary>[0]
+  return { slots: encodeSlotsOfPrimary(worker), exit: () => inPrimary.emit('exit') }
+}
+
+test('workers share the slots of the node', async () => {
+  const own = new OwnEncodeSlots({ concurrency: 1 })
+  const [first, second] = [connect(own), connect(own)]
+  const running = Promise.withResolvers<{ cpuMs: number }>()
+  const encoded = first.slots.run(async () => running.promise, soon)
+  await expect(
+    second.slots.run(async () => ({ cpuMs: 0 }), { ...soon, when: 'idle' }),
+  ).rejects.toMatchObject({ code: 'busy' })
+  const waiting = second.slots.run(async () => ({ cpuMs: 5 }), soon)
+  running.resolve({ cpuMs: 7 })
+  expect(await encoded).toEqual({ cpuMs: 7 })
+  expect(await waiting).toEqual({ cpuMs: 5 })
+})
+
+test('the primary charges the client of the worker', async () => {
+  const charged: [string, number][] = []
+  const { slots } = connect({
+    run: async (encode) => {
+      const result = await encode()
+      charged.push([currentClient(), result.cpuMs])
+      return result
+    },
+  })
+  await runForClient(
+    () => '192.0.2.1',
+    async () => slots.run(async () => ({ cpuMs: 12 }), soon),
+  )
+  await expect.poll(() => charged).toEqual([['192.0.2.1', 12]])
+})
+
+test('a worker that ends gives its slots back', async () => {
+  const own = new OwnEncodeSlots({ concurrency: 1 })
+  const [first, second] = [connect(own), connect(own)]
+  void first.slots.run(async () => new Promise<Charged>(() => undefined), soon)
+  const waiting = second.slots.run(async () => ({ cpuMs: 1 }), soon)
+  first.exit()
+  expect(await waiting).toEqual({ cpuMs: 1 })
+})
+
+test('a request that is abandoned leaves the queue', async () => {
+  const own = new OwnEncodeSlots({ concurrency: 1 })
+  const { slots } = connect(own)
+  const running = Promise.withResolvers<{ cpuMs: number }>()
+  const first = slots.run(async () => running.promise, soon)
+  const leaving = new AbortController()
+  const abandoned = slots.run(async () => ({ cpuMs: 0 }), { when: 'soon', signal: leaving.signal })
+  leaving.abort(new Error('gone'))
+  await expect(abandoned).rejects.toThrow('gone')
+  running.resolve({ cpuMs: 0 })
+  await first
+  expect(await slots.run(async () => ({ cpuMs: 3 }), soon)).toEqual({ cpuMs: 3 })
+})

@@ -1,0 +1,78 @@
+// Scales decoded video, turns it upright and converts it to 8-bit 4:2:0. Runs in the child process.
+import { AV_BUFFERSRC_FLAG_KEEP_REF } from 'node-av/constants'
+import type { AVColorSpace } from 'node-av/constants'
+import { FFmpegError, FilterGraph, Frame } from 'node-av/lib'
+import type { FilterContext } from 'node-av/lib'
+import { buildChain, TRANSPOSE } from '../thumbnails/filter-chain.ts'
+import type { EncodedFormat, RecordedVideo } from './video-job.ts'
+
+/** The scaler's other code depends on the processor. */
+const EXACT = 'bilinear+accurate_rnd+bitexact'
+
+interface Chain {
+  /** Properties of the frames that it scales. */
+  input: string
+  graph: FilterGraph
+  source: FilterContext
+  sink: FilterContext
+}
+
+/** Frames of any size to one format. The caller disposes of it. */
+export class VideoScaler implements Disposable {
+  readonly #format: EncodedFormat
+  readonly #rotation: RecordedVideo['rotationDegrees']
+  #chain: Chain | undefined
+
+  constructor(format: EncodedFormat, rotation: RecordedVideo['rotationDegrees']) {
+    this.#format = format
+    this.#rotation = rotation
+  }
+
+  /** A new frame, which the caller disposes of. */
+  scale(frame: Frame): Frame {
+    // The matrix of the format is that of the video, where the bitstream has one.
+    frame.colorSpace = this.#format.matrix as AVColorSpace
+    const { source, sink } = this.#chainFor(frame)
+    FFmpegError.throwIfError(
+      source.buffersrcAddFrameSync(frame, AV_BUFFERSRC_FLAG_KEEP_REF),
+      'scale',
+    )
+    const scaled = new Frame()
+    scaled.alloc()
+    FFmpegError.throwIfError(sink.buffersinkGetFrameSync(scaled), 'scale')
+    return scaled
+  }
+
+  [Symbol.dispose](): void {
+    this.#chain?.graph[Symbol.dispose]()
+    this.#chain = undefined
+  }
+
+  #chainFor({ width, height, format, colorSpace, colorRange }: Frame): Chain {
+    const size = `video_size=${width}x${height}:pix_fmt=${format}`
+    const input = `${size}:time_base=1/1:colorspace=${colorSpace}:range=${colorRange}`
+    if (this.#chain?.input === input) return this.#chain
+    this[Symbol.dispose]()
+    const graph = new FilterGraph()
+    graph.alloc()
+    graph.nbThreads = 1
+    const colour = `out_range=limited:out_color_matrix=${this.#format.matrix}`
+    const [source, sink] = buildChain(graph, [
+      ['buffer', input],
+      ['scale', `${this.#scaledSize()}:flags=${EXACT}:${colour}`],
+      ['setsar', 'sar=1'],
+      ...TRANSPOSE[this.#rotation],
+      ['format', 'pix_fmts=yuv420p'],
+      ['buffersink', ''],
+    ])
+    FFmpegError.throwIfError(graph.configSync(), 'scale')
+    this.#chain = { input, graph, source, sink }
+    return this.#chain
+  }
+
+  /** Before the rotation. */
+  #scaledSize(): string {
+    const { width, height } = this.#format
+    return this.#rotation % 180 === 0 ? `w=${width}:h=${height}` : `w=${height}:h=${width}`
+  }
+}

@@ -1,0 +1,19 @@
+// Entry point of the process that encodes video; started by video-encoder.ts.
+import { constants, setPriority } from 'node:os'
+import { serveJobs } from '../child/serve-jobs.ts'
+import { describeVideo } from './describe-video.ts'
+import { encodeVideo } from './encode-video.ts'
+import type { VideoJob } from './video-job.ts'
+
+// Serving, and the images and audio of other visitors, have priority. Where the system forbids
+// it, encoding just competes with them.
+try {
+  setPriority(constants.priority.PRIORITY_LOW)
+} catch {}
+
+serveJobs(process, (job: VideoJob) => {
+  const before = process.cpuUsage()
+  const value = job.kind === 'describe' ? describeVideo(job) : encodeVideo(job)
+  const { user, system } = process.cpuUsage(before)
+  return { value, cpuMs: (user + system) / 1000 }
+})

@@ -1,0 +1,326 @@
+// Video of a smaller height as H.264: the format of a rendition, and its frames in each segment.
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { withTimeout } from '../../../../shared/with-timeout.ts'
+import type { TimeLimit } from '../../../../shared/with-timeout.ts'
+import type { Charged, EncodeSlots, SlotRequest } from '../../../base/admission/encode-slots.ts'
+import { SharedWork } from '../../../base/admission/shared-work.ts'
+import { AppError } from '../../../base/errors.ts'
+import type { EncoderResult, VideoEncoder } from '../../../decode/video/video-encoder.ts'
+import { ENCODE_FORMAT } from '../../../decode/video/video-job.ts'
+import type { EncodedFormat, EncodedFrames } from '../../../decode/video/video-job.ts'
+import { videoConfig } from '../../../media/codec/sample-entry.ts'
+import {
+  SPLIT_DISCONTINUITY,
+  SPLIT_KEY_FRAME,
+  secondsFromTicks,
+} from '../../../media/media-index.ts'
+import type { InitTrack, SampleRun } from '../../../media/media-reader.ts'
+import type { ClaimedCache } from '../../../storage/artifacts/claimed-cache.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
+import type { Bandwidth } from '../playlist/bandwidth.ts'
+import type { Height } from '../playlist/segment-names.ts'
+import type { PlannedSegment } from '../playlist/segment-plan.ts'
+import type { PlannedRecording } from './planned-recording.ts'
+import { readRecordedVideo, videoInitOf } from './recorded-video.ts'
+import { packFrames, unpackFrames } from './video-artifact.ts'
+
+/** What the video of each height has at most in bits per second. */
+const MAX_BITS: Record<Height, number> = { 360: 900_000, 480: 1_500_000, 720: 3_000_000 }
+
+/** Bits per second of a segment, relative to that limit, which applies to two seconds. */
+const PEAK = 1.5
+const MEAN = 0.6
+/** Longest wait of a request, which then gets 503. Encoding continues. */
+const WAIT_MS = 8500
+/** Encoded video in memory: what several visitors watch at the same time. */
+const MAX_CACHED_BYTES = 32 * 1024 * 1024
+const MAX_FORMATS = 1000
+/** An encoder may be killed by its time limit under load. After these tries, a segment waits. */
+const MAX_TRIES = 3
+const RETRY_MS = 60_000
+/** Key frames that are tried for the format. */
+const MAX_KEY_FRAMES_TRIED = 8
+
+export interface EncodedVideoOptions {
+  encoder: VideoEncoder
+  heights: readonly Height[]
+  slots: EncodeSlots
+  cache: ClaimedCache
+  /** Identifies the package with the encoder, and the machine that it is built for. */
+  encoderVersion: string
+  log: { warn(details: object, message: string): void }
+  /** Longest wait of a request, which then gets 503. Default 8.5 s. */
+  waitMs?: number
+  /** Aborted on shutdown. */
+  signal: AbortSignal
+}
+
+/** A recording whose file is opened when it is needed, maybe after its request has ended. */
+export interface VideoSource {
+  recording: PlannedRecording
+  /** @throws AppError `gone` if it is another recording; `not_found`, `busy`, `failed` */
+  open(this: void): Promise<OpenFile>
+  /** Rejects with `failed` if the file has changed since it was opened. */
+  checkUnchanged(this: void, file: OpenFile): Promise<void>
+}
+
+/** The rendition of a recording. */
+export interface FormatRequest {
+  source: VideoSource
+  height: Height
+  /** Identifies the recording, the settings, the encoder and the rendition. */
+  key: string
+  /** Where the init segment is. */
+  splitPoint: number
+  /** Aborted when the request is abandoned. */
+  signal?: AbortSignal | undefined
+}
+
+/** A segment of the rendition. */
+export interface VideoRequest extends FormatRequest {
+  range: PlannedSegment
+  /** As in `SlotRequest`. Default `soon`. */
+  when?: SlotRequest['when']
+  /** Identifies the segment in the rendition. */
+  name: string
+}
+
+export interface EncodedRun extends SampleRun {
+  /** False: other nodes may send other video (`ClaimedBytes`). */
+  isLasting: boolean
+}
+
+/** Cache of encoded video. Coalesces equal requests. */
+export class EncodedVideo {
+  readonly heights: readonly Height[]
+  /** Part of the URLs: other encoders have other bytes. */
+  readonly version: string
+  readonly #options: EncodedVideoOptions
+  readonly #formats = new LRUCache<string, EncodedFormat | 'none'>({ max: MAX_FORMATS })
+  readonly #sharedFormats = new SharedWork<EncodedFormat | 'none'>()
+  readonly #cached = new LRUCache<string, EncodedFrames>({
+    maxSize: MAX_CACHED_BYTES,
+    sizeCalculation: ({ bytes, sizes }) => bytes.length + sizes.length * 12,
+  })
+  readonly #shared = new SharedWork<StoredFrames>()
+  readonly #failedTries = new LRUCache<string, number>({
+    max: MAX_FORMATS,
+    ttl: RETRY_MS,
+    ttlResolution: 0,
+    perf: { now: () => performance.now() },
+  })
+  readonly #timeLimit: TimeLimit
+  #spentMs = 0
+
+  constructor(options: EncodedVideoOptions) {
+    this.#options = options
+    this.heights = options.heights
+    this.version = `encoded ${ENCODE_FORMAT} ${options.encoderVersion}`
+    const reason = () => new AppError('busy', 'the video is being encoded; try again in a moment')
+    this.#timeLimit = { timeoutMs: options.waitMs ?? WAIT_MS, reason }
+  }
+
+  /** Processor time of this process's jobs so far. */
+  get spentMs(): number {
+    return this.#spentMs
+  }
+
+  /**
+   * What all segments from an init segment on have in common. Undefined if no key frame can be
+   * decoded, or the video is HDR.
+   *
+   * @throws AppError `busy` if the encoder is, or fails; `failed`, and the signal's reason
+   */
+  async format(request: FormatRequest): Promise<EncodedFormat | undefined> {
+    const key = `${request.key}/${request.splitPoint}`
+    const known = this.#formats.get(key)
+    const signal = request.signal ?? this.#options.signal
+    const find = async (): Promise<EncodedFormat | 'none'> =>
+      this.#sharedFormats.join(key, signal, async (abandoned) => {
+        const found = await this.#describe(request, abandoned)
+        this.#formats.set(key, found)
+        return found
+      })
+    const format = known ?? (await withTimeout(find, this.#timeLimit))
+    return format === 'none' ? undefined : format
+  }
+
+  /** The init track of a format. */
+  initTrack(
+    { source: { recording }, splitPoint }: FormatRequest,
+    format: EncodedFormat,
+  ): InitTrack {
+    const sample = videoConfig('h264', format)
+    const timescale = videoInitOf(recording, splitPoint)?.timescale
+    if (sample === undefined || timescale === undefined) throw notEncoded()
+    const { width, height } = format
+    return { kind: 'video', timescale, sampleEntry: sample.sampleEntry, width, height }
+  }
+
+  /**
+   * The video of a segment.
+   *
+   * @throws AppError `busy` after the time limit (encoding continues), if too much is being encoded
+   *   or the encoder fails; `failed` if the file has changed; the signal's reason
+   */
+  async encode(request: VideoRequest): Promise<EncodedRun> {
+    const key = `${request.key}/${request.name}`
+    const cached = this.#cached.get(key)
+    if (cached !== undefined) return runOf({ ...cached, isLasting: true }, request)
+    const { signal = this.#options.signal } = request
+    const start = async (abandoned: AbortSignal) => this.#findOrEncode(key, request, abandoned)
+    const join = async () => this.#shared.join(key, signal, start)
+    return runOf(await withTimeout(join, this.#timeLimit), request)
+  }
+
+  /** Encodes a segment that is probably needed soon, unless others need the encoder. */
+  async encodeAhead(request: VideoRequest): Promise<void> {
+    if (this.#cached.has(`${request.key}/${request.name}`)) return
+    await this.encode({ ...request, when: 'idle' })
+  }
+
+  async #findOrEncode(
+    key: string,
+    request: VideoRequest,
+    abandoned: AbortSignal,
+  ): Promise<StoredFrames> {
+    const { cache, signal } = this.#options
+    // An artifact of these facts is the same on all nodes, whether or not the recording grows.
+    const file = { version: createHash('sha256').update(key).digest('hex'), isFinal: true }
+    const found = await cache.find(file, abandoned)
+    const frames = found && unpackFrames(found)
+    if (frames !== undefined) return this.#store(key, { ...frames, isLasting: true })
+    const format = await this.format({ ...request, signal: abandoned })
+    if (format === undefined) throw notEncoded()
+    const slot = { when: request.when ?? ('soon' as const), signal: abandoned }
+    const encoded = await this.#run(key, slot, async () => this.#encodeNow(request, format))
+    const added = await cache.add(file, packFrames(encoded), signal)
+    const own = { ...(unpackFrames(added.bytes) ?? encoded), isLasting: added.isLasting }
+    return this.#store(key, own)
+  }
+
+  #store(key: string, frames: StoredFrames): StoredFrames {
+    if (frames.isLasting) this.#cached.set(key, frames)
+    return frames
+  }
+
+  /** A failure is tried again later. */
+  async #run<Value>(
+    key: string,
+    slot: SlotRequest,
+    work: () => Promise<EncoderResult<Value>>,
+  ): Promise<Value> {
+    const tries = this.#failedTries.get(key) ?? 0
+    if (tries >= MAX_TRIES) throw notEncoded()
+    const result = await this.#charge(slot, work)
+    if (result.status === 'done') return result.value.value
+    this.#failedTries.set(key, tries + 1)
+    this.#options.log.warn({ reason: result.reason }, 'video could not be encoded')
+    throw notEncoded(new Error(result.reason))
+  }
+
+  /** Runs a job while it is admitted. */
+  async #charge<Value>(
+    slot: SlotRequest,
+    work: () => Promise<EncoderResult<Value>>,
+  ): Promise<EncoderResult<Value>> {
+    const measured = async (): Promise<Charged & { result: EncoderResult<Value> }> => {
+      const result = await work()
+      const cpuMs = result.status === 'done' ? result.value.cpuMs : FAILED_CPU_MS
+      this.#spentMs += cpuMs
+      return { result, cpuMs }
+    }
+    const { result } = await this.#options.slots.run(measured, slot)
+    return result
+  }
+
+  async #encodeNow({ source, range, height }: VideoRequest, format: EncodedFormat) {
+    const { recording } = source
+    const { encoder, signal } = this.#options
+    const video = await readFrom(source, async (file) => readRecordedVideo(recording, file, range))
+    const startSeconds = secondsFromTicks(range.startTicks, recording.plan.timescale)
+    const startTicks = Math.round(startSeconds * video.timescale)
+    const target = { timescale: video.timescale, maxBitsPerSecond: MAX_BITS[height] }
+    return encoder.encode({ kind: 'encode', video, format, startTicks, ...target }, signal)
+  }
+
+  async #describe(request: FormatRequest, abandoned: AbortSignal) {
+    const { source, height, splitPoint } = request
+    const { encoder, signal, log } = this.#options
+    const timescale = videoInitOf(source.recording, splitPoint)?.timescale
+    if (timescale === undefined) return 'none'
+    const target = { timescale, maxBitsPerSecond: MAX_BITS[height] }
+    for (const at of keySplitPoints(source.recording, splitPoint)) {
+      const frame = await readFrom(source, async (file) => {
+        const { reader, index } = source.recording
+        return reader.readKeyFrame(file, index, at)
+      })
+      if (frame === undefined) continue
+      const job = { kind: 'describe', frame, height, ...target } as const
+      const slot = { when: 'soon', signal: abandoned } as const
+      const result = await this.#charge(slot, async () => encoder.describe(job, signal))
+      if (result.status === 'done') return result.value.value
+      if (result.status === 'killed') throw notEncoded(new Error(result.reason))
+      log.warn({ reason: result.reason }, 'a recording has no renditions')
+    }
+    return 'none'
+  }
+}
+
+/** Bits per second of video: nothing is encoded to measure it. */
+export function encodedBandwidth(height: Height): Bandwidth {
+  return { peak: MAX_BITS[height] * PEAK, average: MAX_BITS[height] * MEAN }
+}
+
+/** Charged for a job without a result. */
+const FAILED_CPU_MS = 5000
+
+type StoredFrames = EncodedFrames & { isLasting: boolean }
+
+/** Each frame is shown until the next one, the last one until the segment ends. */
+function runOf(
+  { sizes, ticks, bytes, isLasting }: StoredFrames,
+  { source: { recording }, splitPoint, range }: VideoRequest,
+): EncodedRun {
+  const timescale = videoInitOf(recording, splitPoint)?.timescale ?? 1
+  const endSeconds = secondsFromTicks(range.endTicks, recording.plan.timescale)
+  const endTicks = Math.round(endSeconds * timescale)
+  const durations = Uint32Array.from(ticks, (tick, at) =>
+    Math.max((ticks[at + 1] ?? endTicks) - tick, 1),
+  )
+  const syncs = Uint8Array.from(sizes, (_, at) => (at === 0 ? 1 : 0))
+  const firstDecodeTicks = ticks[0] ?? 0
+  return { kind: 'video', timescale, firstDecodeTicks, sizes, bytes, durations, syncs, isLasting }
+}
+
+async function readFrom<Value>(
+  source: VideoSource,
+  read: (file: OpenFile) => Promise<Value>,
+): Promise<Value> {
+  const file = await source.open()
+  try {
+    const value = await read(file)
+    await source.checkUnchanged(file)
+    return value
+  } finally {
+    await file.close()
+  }
+}
+
+/** The first key frames with the init segment at a split point. */
+function keySplitPoints({ index }: PlannedRecording, splitPoint: number): number[] {
+  const { flags } = index.splitPoints
+  const found: number[] = []
+  for (let at = splitPoint; at < flags.length; at += 1) {
+    const flag = flags[at] ?? 0
+    const isOther = at > splitPoint && (flag & SPLIT_DISCONTINUITY) !== 0
+    if (isOther || found.length === MAX_KEY_FRAMES_TRIED) return found
+    if ((flag & SPLIT_KEY_FRAME) !== 0) found.push(at)
+  }
+  return found
+}
+
+function notEncoded(cause?: unknown): AppError {
+  return new AppError('busy', 'the video could not be encoded; try again soon', { cause })
+}
