@@ -12,6 +12,7 @@ import { benchCold, benchIndex } from './index.ts'
 import { describeMachine } from './machine.ts'
 import { readBenchOptions } from './options.ts'
 import { benchPage } from './page.ts'
+import { benchRenditions } from './renditions.ts'
 import { benchSegments } from './segments.ts'
 
 const SHOWN_FAULTS = 10
@@ -19,6 +20,7 @@ const SHOWN_FAULTS = 10
 /** Each returns the lines of its tables. */
 const benchmarks = {
   segments: benchSegments,
+  renditions: benchRenditions,
   index: benchIndex,
   cold: benchCold,
   catalog: benchCatalog,
