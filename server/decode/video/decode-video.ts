@@ -7,7 +7,7 @@ import type { RecordedVideo } from './video-job.ts'
 /** Decoding and encoding run at the same time. The number of threads changes no pixel. */
 const THREADS = 2
 /** The largest frame of H.264 level 5.2: bounds the memory of a decoder. */
-const MAX_PIXELS = 4096 * 2304
+export const MAX_PIXELS = 4096 * 2304
 
 /**
  * Calls `onFrame` with each frame in the order of their times; its `pts` is the time of its sample.

@@ -3,6 +3,7 @@ import { AVCOL_TRC_ARIB_STD_B67, AVCOL_TRC_SMPTE2084 } from 'node-av/constants'
 import type { Frame } from 'node-av/lib'
 import { decodeKeyFrame } from '../thumbnails/decode-key-frame.ts'
 import { fitImage } from '../thumbnails/fit-image.ts'
+import { MAX_PIXELS } from './decode-video.ts'
 import { openEncoder } from './open-encoder.ts'
 import type { DescribeJob, EncodedFormat } from './video-job.ts'
 
@@ -14,9 +15,9 @@ const [BT709, BT601] = [1, 6]
 /** Players take unspecified video for BT.709 if it is higher than this. */
 const MAX_BT601_HEIGHT = 576
 
-/** @throws Error if the frame cannot be decoded, or is HDR: it would look grey */
+/** @throws Error if the frame cannot be decoded, is too large, or is HDR: it would look grey */
 export function describeVideo(job: DescribeJob): EncodedFormat {
-  using frame = decodeKeyFrame(job.frame)
+  using frame = decodeKeyFrame(job.frame, { max_pixels: String(MAX_PIXELS) })
   const { colorPrimaries: primaries, colorTrc: transfer } = frame
   if (transfer === AVCOL_TRC_SMPTE2084 || transfer === AVCOL_TRC_ARIB_STD_B67) {
     throw new Error('the video is HDR')
