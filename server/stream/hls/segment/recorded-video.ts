@@ -15,14 +15,16 @@ import { readSamples } from './read-samples.ts'
 
 const LIMIT = { limit: 'bytes-between-key-frames', max: MAX_JOB_BYTES } as const
 
+type IndexedRecording = Pick<PlannedRecording, 'index' | 'reader'>
+
 /** The video track of a recording in fMP4 form; undefined without one. */
-export function videoTrackOf({ index }: PlannedRecording): VideoTrack | undefined {
+export function videoTrackOf({ index }: IndexedRecording): VideoTrack | undefined {
   return index.tracks.find((track) => track.kind === 'video')
 }
 
 /** The init track of the video at a split point. */
 export function videoInitOf(
-  { index, reader }: PlannedRecording,
+  { index, reader }: IndexedRecording,
   splitPoint: number,
 ): InitTrack | undefined {
   const number = index.tracks.findIndex(({ kind }) => kind === 'video')
@@ -35,7 +37,7 @@ export function videoInitOf(
  * @throws AppError `failed` if the file has changed, `unplayable` if the segment is too large
  */
 export async function readRecordedVideo(
-  recording: PlannedRecording,
+  recording: IndexedRecording,
   file: OpenFile,
   range: SplitPointRange,
 ): Promise<RecordedVideo> {
@@ -61,7 +63,7 @@ export async function readRecordedVideo(
 }
 
 async function readRun(
-  { index, reader }: PlannedRecording,
+  { index, reader }: IndexedRecording,
   file: OpenFile,
   { from, to }: SplitPointRange,
 ): Promise<SampleRun | undefined> {
@@ -76,7 +78,7 @@ async function readRun(
 
 /** From the key frame before a split point; undefined at the start or after a discontinuity. */
 async function readRunBefore(
-  recording: PlannedRecording,
+  recording: IndexedRecording,
   file: OpenFile,
   splitPoint: number,
 ): Promise<SampleRun | undefined> {
