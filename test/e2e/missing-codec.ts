@@ -1,9 +1,10 @@
-// A browser without a decoder for H.264, as many are without one for HEVC.
+// A browser without a decoder for a codec, as many are without one for HEVC.
 import type { Page } from '@playwright/test'
 
-export async function removeDecoder(page: Page): Promise<void> {
-  await page.addInitScript(() => {
-    const isMissing = (type: string) => type.includes('avc1')
+/** @param sampleEntry start of the codec string of RFC 6381 */
+export async function removeDecoder(page: Page, sampleEntry = 'avc1'): Promise<void> {
+  await page.addInitScript((missing) => {
+    const isMissing = (type: string) => type.includes(missing)
     // oxlint-disable-next-line typescript/unbound-method
     const { addSourceBuffer } = MediaSource.prototype
     MediaSource.prototype.addSourceBuffer = function add(type) {
@@ -15,5 +16,5 @@ export async function removeDecoder(page: Page): Promise<void> {
     HTMLMediaElement.prototype.canPlayType = function can(type) {
       return isMissing(type) ? '' : canPlayType.call(this, type)
     }
-  })
+  }, sampleEntry)
 }

@@ -9,6 +9,8 @@ const pathOf = (sessionId: string) =>
   `/p/${encodeURIComponent(fixtureStreamer)}/${fixtureDate}/${sessionId}`
 /** MPEG-TS of 36 s with a key frame every second. */
 const packets = pathOf('ts-h264-aac-clean-hls-concat')
+/** MP4 of 5 s with more than 360 rows. */
+const large = pathOf('mp4-h264-aac-moov-first')
 /** Fragmented MP4 of 15 s with B-frames. */
 const reordered = pathOf('fmp4-h264-aac-18frag')
 const LABELS = ['Original', 'Data saver', 'Sound only']
@@ -152,6 +154,55 @@ test.describe('after a pre-roll', () => {
     await expect.poll(() => position(video)).toBeGreaterThan(before)
     await expect(preroll).toHaveCount(0)
     expect(ads.filter((url) => /vast|film/.test(url))).toEqual([])
+  })
+})
+
+test.describe('with a height that is encoded', () => {
+  test.use({ siteUrl: async ({ encodingSiteUrl }, provide) => provide(encodingSiteUrl) })
+
+  test('plays it where the browser lacks the codec of the original', async ({ page }) => {
+    await removeDecoder(page, 'vp09')
+    const segments = recordSegments(page)
+    await page.goto(pathOf('webm-vp9-opus51'))
+    const video = page.locator('video')
+    await expect.poll(() => position(video)).toBeGreaterThan(0)
+    await expect(page.getByText('cannot play VP9')).toContainText('Playing 360p.')
+    expect(segments.at(-1)).toMatch(/^v360-0-/)
+    await expect(video).toHaveJSProperty('videoHeight', 360)
+    // It is not the visitor's choice for other sessions.
+    const others = recordSegments(page, packets)
+    await page.goto(packets)
+    await expect.poll(() => others[0]).toMatch(/^\d/)
+  })
+
+  test('plays it from the same position, and in later visits', async ({ page, consoleErrors }) => {
+    const segments = recordSegments(page)
+    const video = await open(page, large)
+    await pauseAt(video, 3)
+    await choose(page, '360p')
+    await expect.poll(() => segments.at(-1)).toMatch(/^v360-0-/)
+    await expect(video).toHaveJSProperty('videoHeight', 360)
+    await expect.poll(() => position(video)).toBe(3)
+    segments.length = 0
+    await page.reload()
+    await expect.poll(() => position(video)).toBeGreaterThan(0)
+    expect(segments[0]).toMatch(/^v360-0-/)
+    expect(consoleErrors.list()).toEqual([])
+  })
+
+  test('returns to the original while the server is too busy', async ({ page }) => {
+    const busy = { status: 503, headers: { 'retry-after': '1' } }
+    await page.route(/\/v360-0-\d+\.m4s$/, async (route) => route.fulfill(busy))
+    const segments = recordSegments(page)
+    await open(page, large)
+    await choose(page, '360p')
+    await expect.poll(() => segments.at(-1)).toMatch(/^v360-0-/)
+    // It is visible for some seconds only.
+    await expect(page.getByText('too busy for this quality')).toHaveCount(1)
+    await expect.poll(() => segments.at(-1)).toMatch(/^\d/)
+    await openMenu(page)
+    const original = page.getByRole('menuitemradio', { name: 'Original' })
+    await expect(original).toHaveAttribute('aria-checked', 'true')
   })
 })
 

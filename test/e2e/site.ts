@@ -45,6 +45,8 @@ interface WorkerFixtures {
   /** With house ads, below a base path. */
   basePathSiteUrl: string
   analyticsSiteUrl: string
+  /** With a height that is encoded on demand. */
+  encodingSiteUrl: string
 }
 
 const workerScope = { scope: 'worker', timeout: patienceMs } as const
@@ -95,6 +97,12 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     // oxlint-disable-next-line no-empty-pattern
     async ({}, provide) =>
       provideSite({ analytics: { ga4: 'G-TEST1', plausible: 'site.example' } }, provide),
+    workerScope,
+  ],
+  encodingSiteUrl: [
+    // oxlint-disable-next-line no-empty-pattern
+    async ({}, provide) =>
+      provideSite({ ads: { provider: 'none' }, renditions: { video: ['360p'] } }, provide),
     workerScope,
   ],
   siteUrl: async ({ plainSiteUrl }, provide) => provide(plainSiteUrl),

@@ -87,7 +87,7 @@ export function SessionControls(props: SessionControlsProps) {
     savePreferences({ audio })
   }
 
-  const { quality, hasPicture, selectQuality } = useQuality(playback, keepWatched)
+  const { quality, hasPicture, note, selectQuality } = useQuality(playback, qualities, keepWatched)
 
   const [keyResult, runKey] = useKeyResult(playback.video, run)
   const shortcuts = useShortcuts(playback.video, runKey)
@@ -138,7 +138,7 @@ export function SessionControls(props: SessionControlsProps) {
       {stage &&
         createPortal(
           <>
-            <StallSpinner {...{ playback, qualities }} onQuality={selectQuality} />
+            <StallSpinner {...{ playback, qualities, note }} onQuality={selectQuality} />
             <KeyFeedback {...keyResult} />
             <ContinueButton playback={playback} session={session} />
             {hasEnded && (

@@ -1,31 +1,77 @@
-// The quality that is played, and its choice.
-import { useState } from 'react'
+// The quality that is played: the visitor's choice, or what this browser and the server can do.
+import { useEffect, useState } from 'react'
 import { savePreferences } from './preferences.ts'
+import type { Quality } from './controls/tracks/quality-menu.tsx'
+import { describeMissingCodec } from './playback/describe-codec.ts'
 import type { Playback } from './playback/playback.ts'
 import { SOUND_ONLY } from './playback/playlist.ts'
+import { usePlayback } from './playback/use-playback.ts'
 
 interface ChosenQuality {
   /** Id; empty for the original. */
   quality: string
   hasPicture: boolean
+  /** Why another quality is played than the one that was chosen, or none. */
+  note: string | undefined
   /** Continues in another quality, and remembers it. */
   selectQuality(this: void, id: string): void
 }
 
-/** @param onChange called before the source changes */
-export function useQuality(playback: Playback, onChange: () => void): ChosenQuality {
-  const [quality, setQuality] = useState(playback.playlist.quality)
+/** So many responses while the visitor waits: with the server's own wait, up to half a minute. */
+const BUSY_LIMIT = 3
+/** Ids of qualities with encoded video. */
+const ENCODED = /^\d+p$/
 
-  function selectQuality(id: string): void {
+/** @param onChange called before the source changes */
+export function useQuality(
+  playback: Playback,
+  qualities: readonly Quality[],
+  onChange: () => void,
+): ChosenQuality {
+  const [quality, setQuality] = useState(playback.playlist.quality)
+  const [note, setNote] = useState<string>()
+  const [hasOriginal, setHasOriginal] = useState(true)
+  const codec = usePlayback(playback, (state) => state.codec)
+  const isEncoded = ENCODED.test(quality)
+  const encoded = qualities.find(({ id }) => ENCODED.test(id))
+  const fallback = codec === undefined || isEncoded ? undefined : encoded
+
+  function continueIn(id: string): void {
     onChange()
     // The browser lacks the codec of the one before.
     const isStuck = playback.read().phase === 'undecodable'
     if (isStuck) playback.report({ type: 'reopened' })
     playback.playlist.select({ quality: id })
     if (isStuck) void playback.video.play().catch(() => undefined)
-    savePreferences({ quality: id })
     setQuality(id)
   }
 
-  return { quality, hasPicture: quality !== SOUND_ONLY, selectQuality }
+  function selectQuality(id: string): void {
+    continueIn(id)
+    savePreferences({ quality: id })
+    setNote(undefined)
+  }
+
+  useEffect(() => {
+    if (codec === undefined || fallback === undefined) return
+    setHasOriginal(false)
+    setNote(`${describeMissingCodec(codec)} Playing ${fallback.label}.`)
+    continueIn(fallback.id)
+    // oxlint-disable-next-line react/exhaustive-deps -- once for each missing codec
+  }, [codec, fallback])
+
+  useEffect(() => {
+    let responses = 0
+    playback.playlist.onBusy = () => {
+      responses = isEncoded && playback.read().isStalled ? responses + 1 : 0
+      if (responses < BUSY_LIMIT) return
+      if (hasOriginal) {
+        setNote('The server is too busy for this quality. Playing the original.')
+        continueIn('')
+      } else setNote('The server is busy. Trying again…')
+    }
+    // oxlint-disable-next-line react/exhaustive-deps -- the functions of any render are alike
+  }, [playback, isEncoded, hasOriginal])
+
+  return { quality, hasPicture: quality !== SOUND_ONLY, note, selectQuality }
 }

@@ -13,11 +13,13 @@ const DELAY_MS = 500
 interface StallSpinnerProps {
   playback: Playback
   qualities: readonly Quality[]
+  /** Shown for some seconds. */
+  note: string | undefined
   /** The visitor chose a quality, by its id. */
   onQuality(this: void, id: string): void
 }
 
-export function StallSpinner({ playback, qualities, onQuality }: StallSpinnerProps) {
+export function StallSpinner({ playback, qualities, note, onQuality }: StallSpinnerProps) {
   const isWaiting = usePlayback(
     playback,
     // The engine of a failed session has stopped trying.
@@ -38,6 +40,11 @@ export function StallSpinner({ playback, qualities, onQuality }: StallSpinnerPro
               {sound.label}
             </button>
           )}
+        </span>
+      )}
+      {note !== undefined && codec === undefined && (
+        <span key={note} className={`${styles.note} ${styles.brief}`}>
+          {note}
         </span>
       )}
       {isShown && (

@@ -157,6 +157,7 @@ function reportLoads(hls: Hls, playlist: Playlist, report: (event: PlaybackEvent
     const refusal = isOfPlaylist(data) ? refusalOf(data.response?.code) : undefined
     if (refusal) report({ type: 'refused', refusal })
     if (hasNoResponse(data)) report({ type: 'unreachable' })
+    if (data.response?.code === 503) playlist.onBusy()
     const codec = missingCodec(hls.media, data)
     if (codec === undefined) return
     report({ type: 'undecodable', codec, durationSeconds: hls.latestLevelDetails?.edge ?? 0 })

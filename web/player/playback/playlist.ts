@@ -20,6 +20,9 @@ export class Playlist {
   /** Called after a change of the URL: the engine continues with the new one. */
   onChange: (change: Partial<Selection>) => void = () => undefined
 
+  /** Called when the server has no time for a request (503). */
+  onBusy: () => void = () => undefined
+
   constructor(url: string, { audio = '', quality = '' }: Partial<Selection> = {}) {
     this.#url = url
     this.#selection = { audio, quality }
