@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { annexB, encodeVideo } from '../../../test/support/make/encode-video.ts'
 import type { EncodedFrame, EncodeOptions } from '../../../test/support/make/encode-video.ts'
-import { patienceMs } from '../../../test/support/patience.ts'
+import { patienceMs, patientDecoder } from '../../../test/support/patience.ts'
 import { createVideoEncoder } from './video-encoder.ts'
 import type { VideoEncoder } from './video-encoder.ts'
 import type { DescribeJob, EncodedFormat, EncodedFrames, EncodeJob } from './video-job.ts'
@@ -11,7 +11,7 @@ const FRAME_TICKS = 3600
 const TARGET = { timescale: 90_000, maxBitsPerSecond: 900_000 }
 const GOP: EncodeOptions = { codec: 'h264', frames: 50, gop: 25, params: 'bframes=2' }
 
-const encoder = createVideoEncoder({ concurrency: 1 })
+const encoder = createVideoEncoder({ concurrency: 1, limits: patientDecoder })
 afterAll(() => encoder.close())
 
 function describeJob([frame]: readonly EncodedFrame[], changes: Partial<DescribeJob> = {}) {
@@ -129,6 +129,7 @@ describe('encoded frames', () => {
     const hwcaps = '-AVX512F,-AVX2,-AVX,-FMA,-SSE4_1'
     const plain = createVideoEncoder({
       concurrency: 1,
+      limits: patientDecoder,
       environment: { GLIBC_TUNABLES: `glibc.cpu.hwcaps=${hwcaps}` },
     })
     try {

@@ -28,6 +28,7 @@ export interface VideoEncoder {
 export interface VideoEncoderOptions {
   /** Number of processes. */
   concurrency: number
+  limits?: Partial<DecoderLimits>
   log?: DecoderLog
   /** Shared with other decoders, so that detection runs once. */
   sandbox?: Sandbox
@@ -35,7 +36,7 @@ export interface VideoEncoderOptions {
 }
 
 const MAX_WAITING = 16
-const LIMITS: DecoderLimits = {
+const DEFAULT_LIMITS: DecoderLimits = {
   startMs: 15_000,
   jobMs: 60_000,
   residentBytes: 1024 * 1024 * 1024,
@@ -52,7 +53,7 @@ export function createVideoEncoder(options: VideoEncoderOptions): VideoEncoder {
       name: 'video encoder',
       ...(environment && { environment }),
     },
-    limits: LIMITS,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
     queue: {
       limit: concurrency,
       waiting: MAX_WAITING,

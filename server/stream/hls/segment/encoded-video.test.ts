@@ -6,7 +6,7 @@ import { bytesFile } from '../../../../test/support/bytes-file.ts'
 import { encodeVideo } from '../../../../test/support/make/encode-video.ts'
 import { makeHlsRecording } from '../../../../test/support/make/make-hls-recording.ts'
 import { writeVideo } from '../../../../test/support/make/write-video.ts'
-import { patienceMs } from '../../../../test/support/patience.ts'
+import { patienceMs, patientDecoder } from '../../../../test/support/patience.ts'
 import { OwnEncodeSlots } from '../../../base/admission/encode-slots.ts'
 import type { EncodeSlots } from '../../../base/admission/encode-slots.ts'
 import { createVideoEncoder } from '../../../decode/video/video-encoder.ts'
@@ -30,7 +30,7 @@ const bytes = writeVideo('mkv', {
 })
 const log = { warn: () => undefined }
 const { signal } = new AbortController()
-const encoder = createVideoEncoder({ concurrency: 1 })
+const encoder = createVideoEncoder({ concurrency: 1, limits: patientDecoder })
 const finished = (): number => encoder.figures.finished
 let folder: string
 

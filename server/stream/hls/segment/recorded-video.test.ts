@@ -4,14 +4,14 @@ import { afterAll, expect, test } from 'vitest'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
 import { annexB, encodeVideo } from '../../../../test/support/make/encode-video.ts'
 import { writeVideo } from '../../../../test/support/make/write-video.ts'
-import { patienceMs } from '../../../../test/support/patience.ts'
+import { patienceMs, patientDecoder } from '../../../../test/support/patience.ts'
 import { fixturePath } from '../../../../test/support/temp-library.ts'
 import { createVideoEncoder } from '../../../decode/video/video-encoder.ts'
 import type { EncodedFormat, EncodedFrames } from '../../../decode/video/video-job.ts'
 import { createMediaReaders } from '../../../media/readers.ts'
 import { readRecordedVideo } from './recorded-video.ts'
 
-const encoder = createVideoEncoder({ concurrency: 1 })
+const encoder = createVideoEncoder({ concurrency: 1, limits: patientDecoder })
 afterAll(() => encoder.close())
 const signal = () => AbortSignal.timeout(patienceMs)
 
