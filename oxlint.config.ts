@@ -78,7 +78,8 @@ const serverRows: Record<string, string> = {
     `${known} base/{config,admission} storage/{artifacts,recordings} ` +
     'library/{catalog,catalog/names} media ' +
     'media/index media/recorded stream/{delivery,hls/fmp4,hls/playlist,hls/segment}',
-  'library/metadata': 'base/{errors.ts,admission} storage/recordings library/catalog/names',
+  'library/metadata':
+    'base/{errors.ts,clean-text.ts,admission} storage/recordings library/catalog/names',
   'decode/thumbnails':
     'base/{errors.ts,config,admission} storage/artifacts ' + `${mediaTypes} decode/child`,
   'decode/storyboards':
@@ -88,7 +89,7 @@ const serverRows: Record<string, string> = {
   'site/http/connections': 'site/http/responses',
   'site/http/site': 'base/errors.ts library/catalog',
   'site/http/api':
-    'base/{errors.ts,admission} storage/recordings library/{catalog,metadata} ' +
+    'base/{errors.ts,clean-text.ts,admission} storage/recordings library/{catalog,metadata} ' +
     'stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} ' +
     'site/{purge,http/responses,http/site,http/session-parameters.ts}',
   'site/http/pages':
@@ -312,6 +313,7 @@ function serverPrograms() {
     file('base/problem.ts', []),
     file('base/errors.ts', ['problem.ts']),
     file('base/problem-text.ts', ['problem.ts']),
+    file('base/clean-text.ts', []),
     file('app/cli.ts', [], ['base/errors.ts', 'base/config/*']),
     file('app/program.ts', ['*', 'commands/*'], ['base/errors.ts', 'base/config/*']),
     file('app/process.ts', ['*'], ['base/log/*']),

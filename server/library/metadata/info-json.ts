@@ -1,7 +1,7 @@
 // `.info.json` as written by yt-dlp, and by recorders that follow it.
 import { MAX_READ_CHAPTERS, orderChapters } from './chapters.ts'
 import type { Chapter, RawChapter } from './chapters.ts'
-import { cleanDescription, cleanTitle } from './clean-text.ts'
+import { cleanDescription, cleanTitle } from '../../base/clean-text.ts'
 import { JsonFieldsParser } from './json-fields.ts'
 import { plausibleStart, zonedStart } from '../catalog/names/start-time.ts'
 import type { SidecarText, SidecarParser } from './sidecar-parser.ts'

@@ -1,5 +1,5 @@
 // `streamer.json` in the folder of a streamer: a display name, a description and links.
-import { cleanDescription, cleanTitle } from './clean-text.ts'
+import { cleanDescription, cleanTitle } from '../../base/clean-text.ts'
 import { JsonFieldsParser } from './json-fields.ts'
 import type { SidecarParser } from './sidecar-parser.ts'
 
