@@ -60,12 +60,13 @@ const serverRows: Record<string, string> = {
   'media/ts/segment': `${container} media/ts/packets media/ts/ts-source.ts`,
   'media/ts': `${container} media/ts/packets media/ts/scan media/ts/segment`,
   'media/recorded': `${known} base/admission storage/recordings`,
+  'media/chat': `${known} base/clean-text.ts storage/recordings`,
   media:
     `${known} base/config storage/recordings media/mp4 media/fmp4 media/matroska media/flv ` +
     'media/ts media/codec/audio-codecs.ts',
   'media/index':
     `${known} base/{config,admission} storage/{artifacts,recordings} ` +
-    'media media/codec media/recorded',
+    'media media/chat media/codec media/recorded',
   'decode/child': 'base/{errors.ts,admission}',
   'decode/audio': `base/errors.ts ${mediaTypes} media/codec/audio-codecs.ts decode/child`,
   'stream/delivery': 'base/{errors.ts,config,admission} storage/recordings media/media-reader.ts',

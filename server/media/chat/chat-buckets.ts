@@ -1,0 +1,85 @@
+// The buckets of a chat as they are stored: each minute compressed, many minutes in one pack.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import type { MessageStore } from './message-store.ts'
+
+/** A pack ends with the bucket that reaches this size. */
+const PACK_BYTES = 512 * 1024
+/** Of one bucket: more than anyone reads in a minute. */
+export const MAX_BUCKET_MESSAGES = 6000
+export const MAX_BUCKET_BYTES = 1024 * 1024
+
+/** Where the buckets of a chat are. */
+export interface BucketTable {
+  /** Messages in each bucket. */
+  counts: number[]
+  /** Size of each compressed bucket. */
+  sizes: number[]
+  /** The first bucket of each pack. */
+  packs: number[]
+}
+
+export interface PackedChat extends BucketTable {
+  bytes: Uint8Array<ArrayBuffer>[]
+  /** Messages beyond the limits of a bucket. */
+  leftOut: number
+}
+
+/** Compresses one bucket at a time, and lets other work of the thread run in between. */
+export async function packBuckets(store: MessageStore): Promise<PackedChat> {
+  const packed: PackedChat = { counts: [], sizes: [], packs: [], bytes: [], leftOut: 0 }
+  let pack: Buffer[] = []
+  let packBytes = 0
+  const endPack = (): void => {
+    if (pack.length > 0) packed.bytes.push(new Uint8Array(Buffer.concat(pack)))
+    pack = []
+    packBytes = 0
+  }
+  for (const [bucket, messages] of store.buckets().entries()) {
+    const { json, count } = formatBucket(store, messages)
+    const compressed = gzipSync(Buffer.from(json, 'latin1'))
+    if (packBytes === 0) packed.packs.push(bucket)
+    pack.push(compressed)
+    packBytes += compressed.length
+    packed.counts.push(count)
+    packed.sizes.push(compressed.length)
+    packed.leftOut += messages.length - count
+    if (packBytes >= PACK_BYTES) endPack()
+    await nextTurn()
+  }
+  endPack()
+  return packed
+}
+
+/** The pack with a bucket; undefined if there is no such bucket. */
+export function findPack({ counts, packs }: BucketTable, bucket: number): number | undefined {
+  return bucket < counts.length ? packs.findLastIndex((first) => first <= bucket) : undefined
+}
+
+/** The JSON of a bucket, from the bytes of its pack; undefined if they are corrupt. */
+export function readBucket(
+  { sizes, packs }: BucketTable,
+  bucket: number,
+  { pack, bytes }: { pack: number; bytes: Uint8Array },
+): string | undefined {
+  const before = sizes.slice(packs[pack] ?? 0, bucket)
+  const start = before.reduce((sum, size) => sum + size, 0)
+  const compressed = bytes.subarray(start, start + (sizes[bucket] ?? 0))
+  try {
+    return gunzipSync(compressed, { maxOutputLength: 2 * MAX_BUCKET_BYTES }).toString()
+  } catch {
+    return undefined
+  }
+}
+
+function formatBucket(store: MessageStore, messages: Uint32Array): { json: string; count: number } {
+  const texts: string[] = []
+  let sizeBytes = 0
+  for (const message of messages.subarray(0, MAX_BUCKET_MESSAGES)) {
+    const text = store.formatBytes(message)
+    sizeBytes += text.length
+    if (sizeBytes > MAX_BUCKET_BYTES) break
+    texts.push(text)
+  }
+  return { json: `{"messages":[${texts.join(',')}]}`, count: texts.length }
+}

@@ -1,0 +1,89 @@
+// The formats of chat files: how each is recognised, split into records, and read.
+import type { ChatSink } from './chat-message.ts'
+import { readBilibiliRecord } from './bilibili-format.ts'
+import { JsonRecords } from './json-records.ts'
+import { LineRecords } from './line-records.ts'
+import { readCapturedRecord, readIrcLine, readJsonLine } from './live-formats.ts'
+import type { ChatRecord, RecordSink, RecordSplitter } from './record-splitter.ts'
+import { readTwitchRecord } from './twitch-format.ts'
+import { XmlRecords } from './xml-records.ts'
+import { readYoutubeRecord } from './youtube-format.ts'
+
+export interface ChatFormat {
+  /**
+   * Which time of a message counts if the start of the recording is known: `clock` when it was
+   * sent; `video` as well, for a chat that belongs to another recording of the stream; `offset`
+   * its position, because the recorder wrote both files or no time of 0 is known.
+   */
+  time: 'clock' | 'video' | 'offset'
+  /** @param head the start of the file */
+  matches(this: void, head: string): boolean
+  split(this: void, sink: RecordSink): RecordSplitter
+  read(this: void, record: ChatRecord, sink: ChatSink): void
+}
+
+/** Characters at the start of a file by which its format is recognised. */
+export const HEAD_LENGTH = 64 * 1024
+
+const splitJson = (sink: RecordSink): RecordSplitter =>
+  new JsonRecords({ list: 'comments', object: 'video' }, sink)
+const splitJsonLines = (sink: RecordSink): RecordSplitter => new LineRecords('json', sink)
+
+/** The first that matches counts. */
+const formats: readonly ChatFormat[] = [
+  {
+    time: 'offset',
+    matches: (head) => /^\s*\{/.test(head) && /"replayChatItemAction"\s*:/.test(head),
+    split: splitJsonLines,
+    read: readYoutubeRecord,
+  },
+  {
+    time: 'video',
+    matches: (head) =>
+      /^\s*\{/.test(head) &&
+      /"comments"\s*:\s*\[/.test(head) &&
+      (/"content_offset_seconds"\s*:/.test(head) || /"streamer"\s*:\s*\{/.test(head)),
+    split: splitJson,
+    read: readTwitchRecord,
+  },
+  {
+    time: 'video',
+    matches: (head) => /^\s*\{/.test(head) && /"content_offset_seconds"\s*:/.test(head),
+    split: splitJsonLines,
+    read: readTwitchRecord,
+  },
+  {
+    time: 'clock',
+    matches: (head) =>
+      /^\s*\[/.test(head) &&
+      /"(?:message_type|author)"\s*:/.test(head) &&
+      /"message"\s*:/.test(head),
+    split: splitJson,
+    read: readCapturedRecord,
+  },
+  {
+    time: 'clock',
+    matches: (head) =>
+      /^\s*\{[^\n]*"t"\s*:\s*"\d{4}-/.test(head) && /"(?:msg|type)"\s*:/.test(head),
+    split: splitJsonLines,
+    read: readJsonLine,
+  },
+  {
+    time: 'offset',
+    matches: (head) =>
+      /^\s*<(?:\?xml|i>)/.test(head) && /<(?:d p=|chatserver>|BililiveRecorder)/.test(head),
+    split: (sink) => new XmlRecords(sink),
+    read: readBilibiliRecord,
+  },
+  {
+    time: 'clock',
+    matches: (head) => head.startsWith('@') && /[@;]tmi-sent-ts=\d/.test(head),
+    split: (sink) => new LineRecords('text', sink),
+    read: readIrcLine,
+  },
+]
+
+/** Undefined if the file is no chat. */
+export function findChatFormat(head: string): ChatFormat | undefined {
+  return formats.find((format) => format.matches(head))
+}

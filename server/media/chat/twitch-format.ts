@@ -1,0 +1,88 @@
+// Comments of Twitch as TwitchDownloader, Ganymede and LiveStreamDVR write them.
+import { z } from 'zod'
+import type { ChatSink, MessageKind } from './chat-message.ts'
+import type { ChatRecord } from './record-splitter.ts'
+
+/** Fields that may be absent, null or of another type. */
+export const maybeString = z.string().optional().catch(undefined)
+export const maybeNumber = z.number().optional().catch(undefined)
+const maybeSeconds = z.coerce.number().optional().catch(undefined)
+
+const comment = z.object({
+  created_at: maybeString,
+  content_offset_seconds: maybeNumber,
+  commenter: z.object({ display_name: maybeString, name: maybeString }).optional().catch(undefined),
+  message: z.object({
+    body: maybeString,
+    bits_spent: maybeNumber,
+    fragments: z
+      .array(z.object({ text: maybeString }))
+      .optional()
+      .catch(undefined),
+    user_color: maybeString,
+    user_badges: z
+      .array(z.object({ _id: maybeString }))
+      .optional()
+      .catch(undefined),
+    user_notice_params: z
+      .object({ 'msg-id': maybeString, msg_id: maybeString })
+      .optional()
+      .catch(undefined),
+  }),
+})
+
+const video = z.object({
+  created_at: maybeString,
+  start: maybeSeconds,
+  end: maybeSeconds,
+  length: maybeSeconds,
+})
+
+/** Of a file with a list of comments, or one comment on each line. */
+export function readTwitchRecord({ name, value }: ChatRecord, sink: ChatSink): void {
+  if (name === 'video') readVideo(value, sink)
+  else readComment(value, sink)
+}
+
+function readVideo(value: unknown, sink: ChatSink): void {
+  const { data } = video.safeParse(value)
+  if (data === undefined) return
+  const { created_at: createdAt, start, end, length } = data
+  const createdMs = parseClock(createdAt)
+  sink.video({ createdMs, startSeconds: start, endSeconds: end, lengthSeconds: length })
+}
+
+function readComment(value: unknown, sink: ChatSink): void {
+  const { data } = comment.safeParse(value)
+  if (data === undefined) return
+  const { commenter, message } = data
+  const notice = message.user_notice_params
+  const kind =
+    (message.bits_spent ?? 0) > 0 ? 'paid' : noticeKind(notice?.['msg-id'] ?? notice?.msg_id)
+  sink.message({
+    offsetSeconds: data.content_offset_seconds,
+    clockMs: parseClock(data.created_at),
+    // A deleted account has no name.
+    user: commenter?.display_name ?? commenter?.name ?? 'unknown',
+    color: message.user_color,
+    // The body has the names of emotes; their ranges differ between writers.
+    text: message.body ?? message.fragments?.map(({ text }) => text ?? '').join(''),
+    kind,
+    badges: message.user_badges?.map(({ _id }) => _id) ?? [],
+  })
+}
+
+/** Milliseconds since 1970 of an ISO 8601 date with a zone. */
+export function parseClock(text: string | undefined): number | undefined {
+  const hasZone = text !== undefined && text.length < 40 && /(?:Z|[+-]\d\d:?\d\d)$/.test(text)
+  const clockMs = hasZone ? Date.parse(text) : NaN
+  return Number.isFinite(clockMs) ? clockMs : undefined
+}
+
+/** Of Twitch's `msg-id`. */
+export function noticeKind(notice: string | undefined): MessageKind | undefined {
+  if (notice === undefined || notice === '') return undefined
+  if (notice === 'raid') return 'raid'
+  if (/sub|^(?:primepaidupgrade|giftpaidupgrade)$/.test(notice)) return 'member'
+  return notice === 'announcement' || notice === 'ritual' ? 'system' : undefined
+}
