@@ -1,5 +1,4 @@
 // What the sidecars of sessions and streamers contain, at most two seconds old.
-import { LRUCache } from 'lru-cache'
 import { isAppError } from '../../base/errors.ts'
 import { joinPath, splitPath } from '../../storage/recordings/library-path.ts'
 import { signSidecars } from '../catalog/names/text-sidecars.ts'
@@ -11,12 +10,12 @@ import type { InfoJson } from './info-json.ts'
 import { NfoParser } from './nfo.ts'
 import { ParsedFiles } from './parsed-files.ts'
 import type { ParsedFile, ParsedFilesOptions } from './parsed-files.ts'
+import { RecentResults } from './recent-results.ts'
 import { findFirstPart, sidecarBase } from './sidecar-files.ts'
 import type { SidecarSource } from './sidecar-files.ts'
 import type { SidecarText } from './sidecar-parser.ts'
 import { StreamerJsonParser } from './streamer-json.ts'
 import type { StreamerText } from './streamer-json.ts'
-import { SharedWork } from '../../base/admission/shared-work.ts'
 
 /** What the sidecars contain of a session. */
 export interface SessionSidecars extends SidecarText {
@@ -149,35 +148,4 @@ function joinFiles(found: readonly SessionFiles[]): SessionSidecars {
   const vtt = found.map((files) => files.vtt?.value).find((value) => value !== undefined) ?? []
   const chapters = vtt.length > 0 ? vtt : (info?.chapters ?? [])
   return { ...nfo, ...info, chapters }
-}
-
-const RECENT_MS = 2000
-/** Characters of all results. */
-const MAX_CHARACTERS = 4 * 1024 * 1024
-/** Memory of a result without text. */
-const ENTRY_CHARACTERS = 200
-
-/** Results that are valid for two seconds, so that the number of requests does not matter. */
-class RecentResults<Value extends object> {
-  readonly #recent = new LRUCache<string, Value>({
-    maxSize: MAX_CHARACTERS,
-    sizeCalculation: (value) => ENTRY_CHARACTERS + JSON.stringify(value).length,
-    ttl: RECENT_MS,
-  })
-  readonly #shared = new SharedWork<Value>()
-
-  /** The result for a key. @throws the signal's reason; what `read` throws, which is not stored */
-  async find(
-    key: string,
-    signal: AbortSignal,
-    read: (signal: AbortSignal) => Promise<Value>,
-  ): Promise<Value> {
-    const recent = this.#recent.get(key)
-    if (recent !== undefined) return recent
-    return this.#shared.join(key, signal, async (all) => {
-      const value = await read(all)
-      this.#recent.set(key, value)
-      return value
-    })
-  }
 }
