@@ -81,6 +81,9 @@ const serverRows: Record<string, string> = {
     'media/index media/recorded stream/{delivery,hls/fmp4,hls/playlist,hls/segment}',
   'library/metadata':
     'base/{errors.ts,clean-text.ts,admission} storage/recordings library/catalog/names',
+  'stream/chat':
+    'base/{errors.ts,problem.ts,admission} storage/{artifacts,recordings} ' +
+    'library/{catalog/names,metadata} media/chat',
   'decode/thumbnails':
     'base/{errors.ts,config,admission} storage/artifacts ' + `${mediaTypes} decode/child`,
   'decode/storyboards':
@@ -91,7 +94,7 @@ const serverRows: Record<string, string> = {
   'site/http/site': 'base/errors.ts library/catalog',
   'site/http/api':
     'base/{errors.ts,clean-text.ts,admission} storage/recordings library/{catalog,metadata} ' +
-    'stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} ' +
+    'stream/{chat,delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} ' +
     'site/{purge,http/responses,http/site,http/session-parameters.ts}',
   'site/http/pages':
     'base/{errors.ts,admission} library/{catalog,metadata} ' +

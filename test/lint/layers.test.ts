@@ -100,13 +100,14 @@ const serverRows = `
   stream/hls/playlist       base/errors media/media-index media/readers media/codec stream/delivery
   stream/hls/segment        base/{errors,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/codec media/index decode/audio stream/{delivery,hls/fmp4,hls/playlist}
   stream/hls/session        base/{errors,problem,config,admission} storage/{artifacts,recordings} library/{catalog,catalog/names} media/media-index media/readers media/index media/recorded stream/{delivery,hls/fmp4,hls/playlist,hls/segment}
+  stream/chat               base/{errors,problem,admission} storage/{artifacts,recordings} library/{catalog/names,metadata} media/chat
   library/metadata          base/{errors,clean-text,admission} storage/recordings library/catalog/names
   decode/thumbnails         base/{errors,config,admission} storage/artifacts media/media-index decode/child
   decode/storyboards        base/{errors,admission} storage/artifacts media/media-index decode/thumbnails
   site/http/responses       base/{errors,problem-text,admission} stream/{delivery,hls/playlist}
   site/http/connections     site/http/responses
   site/http/site            base/errors library/catalog
-  site/http/api             base/{errors,clean-text,admission} storage/recordings library/{catalog,metadata} stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} site/{purge,http/responses,http/site,http/session-parameters}
+  site/http/api             base/{errors,clean-text,admission} storage/recordings library/{catalog,metadata} stream/{chat,delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} site/{purge,http/responses,http/site,http/session-parameters}
   site/http/pages           base/{errors,admission} library/{catalog,metadata} site/{purge,http/responses,http/site,http/session-parameters}
   site/http/crawlers        base/errors library/catalog site/{purge,http/responses,http/site,http/session-parameters}
   site/purge                base/errors library/{catalog,catalog/store}

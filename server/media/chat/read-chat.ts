@@ -31,7 +31,7 @@ const GZIP_MAGIC = [0x1f, 0x8b] as const
 export interface ChatJob {
   /** In the order of the session. */
   files: { path: string; parts: ChatPart[] }[]
-  /** The duration of the last part of a file then does not count, and is not in the version. */
+  /** The duration of the last part of each file is then unknown: 0. */
   isGrowing: boolean
 }
 
@@ -62,7 +62,7 @@ export async function readChat(
   limits: ChatLimits = CHAT_LIMITS,
 ): Promise<ChatOutcome> {
   const store = new MessageStore({ isGrowing, limits })
-  const places = files.map(({ parts }) => (isGrowing ? withoutEnd(parts) : parts))
+  const places = files.map(({ parts }) => parts)
   const hash = createHash('sha256').update(JSON.stringify([CHAT_FORMAT, isGrowing, places]))
   let skipped = 0
   try {
@@ -248,11 +248,4 @@ function isGzip(bytes: Uint8Array): boolean {
 function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
   if (first === 0xff && second === 0xfe) return 'utf-16le'
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
-}
-
-function withoutEnd(parts: readonly ChatPart[]): ChatPart[] {
-  return parts.map((part, nth) => ({
-    ...part,
-    ...(nth === parts.length - 1 && { durationSeconds: 0 }),
-  }))
 }

@@ -1,0 +1,169 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import { ircLines, twitchJson } from '../../../test/support/make/make-chat.ts'
+import { soon } from '../../../test/support/patience.ts'
+import { readChat } from '../../media/chat/read-chat.ts'
+import { FolderArtifacts } from '../../storage/artifacts/folder-artifacts.ts'
+import { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
+import { BUCKET_SECONDS, Chats } from './chats.ts'
+import type { ChatSession } from './chats.ts'
+
+const { signal } = new AbortController()
+const messages = [
+  { seconds: 1, user: 'Bob', text: 'hello' },
+  { seconds: BUCKET_SECONDS + 5, user: 'Eve', text: 'bye' },
+]
+
+let root: string
+let reads: number
+/** Contents by path. */
+let contents: Record<string, string>
+
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), 'aftercast-chats-'))
+  reads = 0
+  contents = { chat: twitchJson(messages) }
+})
+
+afterEach(async () => {
+  vi.useRealTimers()
+  await rm(root, { recursive: true, force: true })
+})
+
+const log = {
+  warn: (details: object, message: string) => expect.fail(JSON.stringify([details, message])),
+}
+
+/** Of a process with a data folder of its own. */
+function createChats(data: string, shared?: SharedArtifacts): Chats {
+  const storage = {
+    open: async (name: string) => Promise.resolve(bytesFile(Buffer.from(contents[name] ?? ''))),
+  }
+  return new Chats({
+    folder: path.join(root, data),
+    shared,
+    log,
+    settleSeconds: 30,
+    readChat: async (job) => {
+      reads += 1
+      return readChat(storage, job)
+    },
+  })
+}
+
+function sessionOf(options: Partial<ChatSession> = {}, version = '1'): ChatSession {
+  const stat = { sizeBytes: 1, modifiedMs: 0, version }
+  return {
+    key: 'alice/2026-01-31/1',
+    files: [{ path: 'chat', stat, part: undefined }],
+    parts: [{ path: 'alice/2026-01-31/1.ts', startSeconds: 0, durationSeconds: 3600 }],
+    startMs: undefined,
+    isGrowing: false,
+    ...options,
+  }
+}
+
+async function textOf(chats: Chats, session: ChatSession, bucket: number): Promise<string> {
+  const found = await chats.find(session, signal)
+  const version = found?.chat.version ?? ''
+  return (await chats.bucket(session, { version, bucket }, signal))?.json ?? ''
+}
+
+describe('a finished chat', () => {
+  it('is read once, and then stored', async () => {
+    const chats = createChats('a')
+    const all = [textOf(chats, sessionOf(), 0), textOf(chats, sessionOf(), 1)]
+    const [first, second] = await Promise.all(all)
+    expect(first).toContain('hello')
+    expect(second).toContain('bye')
+    expect(await textOf(createChats('a'), sessionOf(), 1)).toBe(second)
+    expect(reads).toBe(1)
+  })
+
+  it('is shared by nodes', async () => {
+    const folder = path.join(root, 'shared')
+    await mkdir(folder)
+    const open = (): SharedArtifacts =>
+      new SharedArtifacts({ store: new FolderArtifacts(folder), log })
+    const first = open()
+    await textOf(createChats('a', first), sessionOf(), 0)
+    await first.close()
+    const second = open()
+    expect(await textOf(createChats('b', second), sessionOf(), 1)).toContain('bye')
+    await second.close()
+    expect(reads).toBe(1)
+  })
+
+  it('is read again if the file or the recording is another one', async () => {
+    const chats = createChats('a')
+    const versionOf = async (session: ChatSession): Promise<string | undefined> =>
+      (await chats.find(session, signal))?.chat.version
+    const version = await versionOf(sessionOf())
+    // Equal bytes: equal URLs.
+    expect(await versionOf(sessionOf({}, '2'))).toBe(version)
+    expect(await versionOf(sessionOf({ startMs: 1_769_890_500_000 }))).not.toBe(version)
+    expect(reads).toBe(3)
+  })
+
+  it('is read again if its packs are lost', async () => {
+    await textOf(createChats('a'), sessionOf(), 0)
+    const chats = createChats('a')
+    const { chat } = (await chats.find(sessionOf(), signal)) ?? {}
+    await rm(path.join(root, 'a'), { recursive: true })
+    const address = { version: chat?.version ?? '', bucket: 0 }
+    const bucket = await chats.bucket(sessionOf(), address, signal)
+    expect(bucket).toMatchObject({ json: expect.stringContaining('hello'), isFinal: true })
+    expect(reads).toBe(2)
+  })
+
+  it('is absent without files, of no part, or without messages', async () => {
+    const chats = createChats('a')
+    const [file] = sessionOf().files
+    const ofPart = file === undefined ? [] : [{ ...file, part: 'other' }]
+    contents = { chat: '{}' }
+    for (const files of [[], ofPart, sessionOf().files]) {
+      expect(await chats.find(sessionOf({ files }), signal)).toBeUndefined()
+    }
+    expect(reads).toBe(1)
+  })
+})
+
+describe('a growing chat', () => {
+  const growing = (version: string): ChatSession => sessionOf({ isGrowing: true }, version)
+  const crowd = Array.from({ length: 50 }, (_, nth) => ({
+    ...messages[0],
+    seconds: 1,
+    text: `${nth}`,
+  }))
+
+  it('is read again after a pause, if the file has changed', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    contents = { chat: ircLines(crowd.map((each) => ({ user: 'Bob', ...each }))) }
+    const chats = createChats('a')
+    const countsOf = async (version: string): Promise<number[] | undefined> =>
+      (await chats.find(growing(version), signal))?.chat.counts
+    expect(await countsOf('1')).toEqual([50])
+    contents.chat += ircLines([{ seconds: 61, user: 'Eve', text: 'bye' }])
+    expect(await countsOf('2')).toEqual([50])
+    expect(reads).toBe(1)
+    vi.advanceTimersByTime(3000)
+    // The old state is the response while it is read.
+    await countsOf('2')
+    await vi.waitUntil(async () => (await countsOf('2'))?.length === 2, soon)
+    expect(reads).toBe(2)
+    vi.advanceTimersByTime(3000)
+    await countsOf('2')
+    expect(reads).toBe(2)
+  })
+
+  it('has a last bucket that is not final', async () => {
+    const chats = createChats('a')
+    const version = (await chats.find(growing('1'), signal))?.chat.version ?? ''
+    const isFinal = async (bucket: number): Promise<boolean | undefined> =>
+      (await chats.bucket(growing('1'), { version, bucket }, signal))?.isFinal
+    expect([await isFinal(0), await isFinal(1), await isFinal(2)]).toEqual([true, false, undefined])
+  })
+})

@@ -1,0 +1,222 @@
+// The chats of sessions: stored, or read once for all requests of a process.
+import { LRUCache } from 'lru-cache'
+import { withTimeout } from '../../../shared/with-timeout.ts'
+import { AppError } from '../../base/errors.ts'
+import { baseOf } from '../../library/metadata/chat-files.ts'
+import type { ChatFile } from '../../library/metadata/chat-files.ts'
+import { startTimeMs } from '../../library/catalog/names/start-time.ts'
+import { findPack, readBucket } from '../../media/chat/chat-buckets.ts'
+import type { ChatPart } from '../../media/chat/chat-timeline.ts'
+import type { ChatJob, ChatOutcome, ReadChat } from '../../media/chat/read-chat.ts'
+import { BUCKET_MS } from '../../media/chat/message-store.ts'
+import { isSettled } from '../../storage/recordings/settled.ts'
+import { ChatCache } from './chat-cache.ts'
+import type { ChatCacheOptions, StoredChat } from './chat-cache.ts'
+
+/** A session with chat files. */
+export interface ChatSession {
+  /** Identifies the session. */
+  key: string
+  files: readonly ChatFile[]
+  /** Its recordings. */
+  parts: readonly { path: string; startSeconds: number; durationSeconds: number }[]
+  /** When the session started, in milliseconds since 1970. */
+  startMs: number | undefined
+  isGrowing: boolean
+}
+
+/** Names a bucket. */
+export interface BucketAddress {
+  version: string
+  bucket: number
+}
+
+export interface FoundBucket {
+  json: string
+  /** It never changes. */
+  isFinal: boolean
+}
+
+export interface FoundChat {
+  /** With its packs, if they are in memory. */
+  chat: StoredChat & Partial<Pick<ReadChat, 'bytes'>>
+  isGrowing: boolean
+}
+
+export interface ChatsOptions extends ChatCacheOptions {
+  /** Reads a chat off the event loop, when there is room for it. */
+  readChat(this: void, job: ChatJob): Promise<ChatOutcome>
+  /** A file without a write for this time counts as finished. */
+  settleSeconds: number
+}
+
+export const BUCKET_SECONDS = BUCKET_MS / 1000
+/** Longest wait of a request for a chat that is not stored; it is read nevertheless. */
+const READ_WAIT_MS = 8000
+const MAX_KNOWN_CHATS = 1000
+/** Of the packs of growing chats. */
+const MAX_GROWING_BYTES = 64 * 1024 * 1024
+/** A growing chat is read again after this time, and at most this share of the time. */
+const GROWING_EVERY_MS = 3000
+const GROWING_PAUSES = 10
+
+type Known = StoredChat | Extract<ChatOutcome, { status: 'refused' }>
+
+interface GrowingChat {
+  key: string
+  outcome: ChatOutcome
+  readAtMs: number
+  tookMs: number
+}
+
+export class Chats {
+  readonly #options: ChatsOptions
+  readonly #cache: ChatCache
+  /** Finished chats by what they are made of. */
+  readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN_CHATS })
+  /** By session. */
+  readonly #growing = new LRUCache<string, GrowingChat>({
+    maxSize: MAX_GROWING_BYTES,
+    sizeCalculation: ({ outcome }) =>
+      outcome.status === 'read' ? outcome.bytes.reduce((sum, { length }) => sum + length, 1000) : 1,
+  })
+  readonly #reads = new Map<string, Promise<unknown>>()
+
+  constructor(options: ChatsOptions) {
+    this.#options = options
+    this.#cache = new ChatCache(options)
+  }
+
+  /**
+   * The chat of a session; undefined if it has none, or it is refused.
+   *
+   * @throws AppError `busy` while it is being read; `failed` if it cannot be read; the signal's
+   *   reason
+   */
+  async find(session: ChatSession, signal: AbortSignal): Promise<FoundChat | undefined> {
+    const job = planChat(session, this.#options.settleSeconds)
+    if (job.files.length === 0) return undefined
+    const found = job.isGrowing
+      ? await this.#findGrowing(session, job, signal)
+      : await this.#findFinished(keyOf(session, job), job, signal)
+    return found.status === 'read' ? { chat: found, isGrowing: job.isGrowing } : undefined
+  }
+
+  /** The JSON of a bucket; undefined if there is none. @throws as `find` */
+  async bucket(
+    session: ChatSession,
+    { version, bucket }: BucketAddress,
+    signal: AbortSignal,
+  ): Promise<FoundBucket | undefined> {
+    const found = await this.find(session, signal)
+    if (found === undefined || found.chat.version !== version) return undefined
+    const { chat, isGrowing } = found
+    const pack = findPack(chat, bucket)
+    if (pack === undefined) return undefined
+    const bytes = chat.bytes?.[pack] ?? (await this.#cache.findPack(chat, pack, signal))
+    const json = bytes && readBucket(chat, bucket, { pack, bytes })
+    if (json !== undefined) {
+      return { json, isFinal: !isGrowing || bucket < chat.counts.length - 1 }
+    }
+    // It was evicted, or is corrupt.
+    const job = planChat(session, this.#options.settleSeconds)
+    const read = await this.#readFinished(keyOf(session, job), job, signal)
+    const again = read.status === 'read' ? read.bytes[pack] : undefined
+    const text = again && readBucket(chat, bucket, { pack, bytes: again })
+    return text === undefined ? undefined : { json: text, isFinal: true }
+  }
+
+  async #findFinished(key: string, job: ChatJob, signal: AbortSignal): Promise<Known> {
+    const known = this.#known.get(key) ?? (await this.#cache.find(key, signal))
+    if (known !== undefined) {
+      this.#known.set(key, known)
+      return known
+    }
+    return this.#readFinished(key, job, signal)
+  }
+
+  async #findGrowing(
+    session: ChatSession,
+    job: ChatJob,
+    signal: AbortSignal,
+  ): Promise<ChatOutcome> {
+    const key = keyOf(session, job)
+    const before = this.#growing.get(session.key)
+    if (before?.key === key) return before.outcome
+    const pauseMs = Math.max(GROWING_EVERY_MS, GROWING_PAUSES * (before?.tookMs ?? 0))
+    const isRecent = before !== undefined && performance.now() - before.readAtMs < pauseMs
+    if (isRecent) return before.outcome
+    const read = async (): Promise<ChatOutcome> => {
+      const startedMs = performance.now()
+      const outcome = await this.#options.readChat(job)
+      const readAtMs = performance.now()
+      this.#growing.set(session.key, { key, outcome, readAtMs, tookMs: readAtMs - startedMs })
+      return outcome
+    }
+    const reading = this.#join(`growing ${session.key}`, read, signal)
+    if (before === undefined) return reading
+    // The next request gets what is read now.
+    reading.catch(() => undefined)
+    return before.outcome
+  }
+
+  /** Reads a finished chat and stores it. */
+  async #readFinished(key: string, job: ChatJob, signal: AbortSignal): Promise<ChatOutcome> {
+    const read = async (): Promise<ChatOutcome> => {
+      const outcome = await this.#options.readChat(job)
+      const known = outcome.status === 'read' ? await this.#cache.add(key, outcome) : outcome
+      this.#known.set(key, known)
+      return outcome
+    }
+    return this.#join(key, read, signal)
+  }
+
+  /** Waits for the only read of a chat, which goes on if nothing waits for it any more. */
+  async #join(
+    key: string,
+    start: () => Promise<ChatOutcome>,
+    signal: AbortSignal,
+  ): Promise<ChatOutcome> {
+    const running = this.#reads.get(key) as Promise<ChatOutcome> | undefined
+    const read = running ?? start().finally(() => this.#reads.delete(key))
+    this.#reads.set(key, read)
+    // Reported where it is awaited.
+    read.catch(() => undefined)
+    const reason = (): AppError => new AppError('busy', 'the chat is being read; try again soon')
+    return withTimeout(async () => read, { timeoutMs: READ_WAIT_MS, signal, reason })
+  }
+}
+
+/** Which file covers which recordings. */
+function planChat(session: ChatSession, settleSeconds: number): ChatJob {
+  const { files, parts, startMs } = session
+  const places = parts.map(({ path, startSeconds, durationSeconds }, nth) => {
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    const base = baseOf(name)
+    const namedMs = startTimeMs({ date: '', sessionId: '', fileName: base })
+    const part: ChatPart = {
+      startSeconds,
+      durationSeconds,
+      startMs: (nth === 0 ? startMs : undefined) ?? namedMs,
+    }
+    return { base, part }
+  })
+  const nowMs = Date.now()
+  const isGrowing =
+    session.isGrowing || files.some(({ stat }) => !isSettled(stat, settleSeconds, nowMs))
+  return {
+    isGrowing,
+    files: files.flatMap(({ path, part }) => {
+      const covered = places.filter(({ base }) => part === undefined || part === base)
+      const placed = covered.map(({ part: place }, nth) =>
+        isGrowing && nth === covered.length - 1 ? { ...place, durationSeconds: 0 } : place,
+      )
+      return placed.length === 0 ? [] : [{ path, parts: placed }]
+    }),
+  }
+}
+
+/** What the chat is made of. */
+function keyOf({ files }: ChatSession, job: ChatJob): string {
+  return JSON.stringify([job, files.map(({ path, stat }) => [path, stat.version])])
+}
