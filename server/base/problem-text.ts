@@ -224,6 +224,10 @@ const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
     message: inPart(part, `a subtitle track is not served: ${formatProblem(cause).message}`),
     advice: 'It plays without these subtitles. Put them beside the recording as a .vtt file.',
   }),
+  'chat-not-served': ({ cause, part }) => ({
+    message: inPart(part, `the chat is not served: ${formatProblem(cause).message}`),
+    advice: CHAT,
+  }),
   'part-unplayable': ({ cause, part }) => ({
     message: inPart(part, `unplayable: ${formatProblem(cause).message}`),
     advice: 'The other parts play. Repair a copy of this one, or remove it.',

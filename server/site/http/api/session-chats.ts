@@ -1,0 +1,69 @@
+// The chat of a session as it is now, for the endpoints of chats.
+import type { Gate } from '../../../base/admission/gate.ts'
+import type { Admission } from '../../../base/admission/limits.ts'
+import { AppError } from '../../../base/errors.ts'
+import { sessionKey } from '../../../../shared/paths.ts'
+import type { SessionRow } from '../../../library/catalog/catalog.ts'
+import type { ChatFiles } from '../../../library/metadata/chat-files.ts'
+import type { Sidecars } from '../../../library/metadata/sidecars.ts'
+import type {
+  BucketAddress,
+  Chats,
+  ChatSession,
+  FoundBucket,
+  FoundChat,
+} from '../../../stream/chat/chats.ts'
+import type { SessionOpener } from '../../../stream/hls/session/session-opener.ts'
+
+export interface SessionChatsOptions {
+  chatFiles: ChatFiles
+  chats: Chats
+  sessions: SessionOpener
+  sidecars: Sidecars
+  admission: Pick<Admission, 'recordings'>
+}
+
+export class SessionChats {
+  readonly #options: SessionChatsOptions
+  readonly #gate: Gate
+
+  constructor(options: SessionChatsOptions) {
+    this.#options = options
+    this.#gate = options.admission.recordings
+  }
+
+  /** Whether there are chat files. @throws AppError `busy`; the signal's reason */
+  async has(row: SessionRow, signal: AbortSignal): Promise<boolean> {
+    return (await this.#options.chatFiles.find(row, signal)).length > 0
+  }
+
+  /** @throws AppError `not_found` without a chat; as `SessionOpener.open` and `Chats.find` */
+  async find(row: SessionRow, signal: AbortSignal): Promise<FoundChat> {
+    const session = await this.#open(row, signal)
+    const found = session && (await this.#options.chats.find(session, signal))
+    if (found === undefined) throw new AppError('not_found', 'there is no chat')
+    return found
+  }
+
+  /** @throws as `find` */
+  async bucket(row: SessionRow, address: BucketAddress, signal: AbortSignal): Promise<FoundBucket> {
+    const session = await this.#open(row, signal)
+    const found = session && (await this.#options.chats.bucket(session, address, signal))
+    if (found === undefined) throw new AppError('not_found', 'there is no such file')
+    return found
+  }
+
+  /** Undefined without chat files. */
+  async #open(row: SessionRow, signal: AbortSignal): Promise<ChatSession | undefined> {
+    const { chatFiles, sessions, sidecars } = this.#options
+    const files = await chatFiles.find(row, signal)
+    if (files.length === 0) return undefined
+    const { startMs = row.startMs } = await sidecars.session(row, signal)
+    return this.#gate.run(async () => {
+      const session = await sessions.open(row)
+      const { parts, isGrowing } = session
+      await session.close()
+      return { key: sessionKey(row), files, parts, startMs, isGrowing }
+    }, signal)
+  }
+}
