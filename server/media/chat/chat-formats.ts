@@ -63,8 +63,15 @@ const formats: readonly ChatFormat[] = [
   },
   {
     time: 'clock',
+    matches: (head) => /^\s*\{[^\n]*"message_type"\s*:/.test(head),
+    split: splitJsonLines,
+    read: readCapturedRecord,
+  },
+  {
+    time: 'clock',
+    // The first line may describe the file.
     matches: (head) =>
-      /^\s*\{[^\n]*"t"\s*:\s*"\d{4}-/.test(head) && /"(?:msg|type)"\s*:/.test(head),
+      /^\s*\{/.test(head) && /"t"\s*:\s*"\d{4}-/.test(head) && /"(?:msg|type)"\s*:/.test(head),
     split: splitJsonLines,
     read: readJsonLine,
   },

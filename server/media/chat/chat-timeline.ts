@@ -36,7 +36,7 @@ export interface ChatTimelineOptions {
   isGrowing: boolean
 }
 
-/** TwitchDownloader corrects offsets that differ by this much from the time of the message. */
+/** TwitchDownloader corrects offsets that are this much later than the times of the messages. */
 const MAX_DRIFT_SECONDS = 5
 /** Offsets in whole seconds are this far from the time of the message. */
 const ROUNDED_SECONDS = 1
@@ -87,9 +87,9 @@ interface SessionRange {
 
 /** Whether the file and the recording start inside of the video. */
 function isClipped({ video, isGrowing }: ChatTimelineOptions, range: SessionRange): boolean {
-  const { startSeconds = 0, endSeconds, lengthSeconds } = video
-  if (!(startSeconds > 0)) return false
-  if (endSeconds === undefined || lengthSeconds === undefined || isGrowing) return true
+  const { startSeconds = 0, endSeconds = 0, lengthSeconds = 0 } = video
+  if (startSeconds <= 0) return false
+  if (endSeconds <= startSeconds || lengthSeconds <= 0 || isGrowing) return true
   const duration = range.endSeconds - range.startSeconds
   const asClip = Math.abs(duration - (endSeconds - startSeconds))
   return Math.abs(duration - lengthSeconds) >= asClip
@@ -103,8 +103,9 @@ function placeByOffset(
   const { createdMs = NaN, startSeconds: clipSeconds = 0 } = video
   const origin = range.startSeconds - (isClipped(options, range) ? clipSeconds : 0)
   const sinceCreated = (clockMs: number): number => (clockMs - createdMs) / 1000
-  const drift = first.offsetSeconds - sinceCreated(first.clockMs)
-  const isWrong = Math.abs(drift) >= MAX_DRIFT_SECONDS
+  const late = first.offsetSeconds - sinceCreated(first.clockMs)
+  const drift = Math.min(late, first.offsetSeconds)
+  const isWrong = drift >= MAX_DRIFT_SECONDS
   return ({ offsetSeconds, clockMs }) => {
     const precise = sinceCreated(clockMs)
     const corrected = isWrong ? offsetSeconds - drift : offsetSeconds

@@ -6,6 +6,7 @@ import type { ChatRecord } from './record-splitter.ts'
 import { maybeNumber, maybeString, noticeKind, parseClock } from './twitch-format.ts'
 
 const captured = z.object({
+  action_type: maybeString,
   message_id: maybeString,
   target_message_id: maybeString,
   message_type: maybeString,
@@ -14,11 +15,20 @@ const captured = z.object({
   time_in_seconds: maybeNumber,
   message: maybeString,
   system_message: maybeString,
+  header_primary_text: maybeString,
+  header_secondary_text: maybeString,
+  /** Of Twitch: chat-downloader's name, and Ganymede's. */
+  bits: maybeNumber,
+  bits_spent: maybeNumber,
+  /** Ganymede's; its `message` has the text of the system. */
+  user_notice_params: z.object({ 'msg-id': maybeString }).optional().catch(undefined),
   money: z.object({ text: maybeString }).optional().catch(undefined),
   colour: maybeString,
   author: z
     .object({
       id: maybeString,
+      /** Who was banned from a chat of Twitch. */
+      target_id: maybeString,
       name: maybeString,
       display_name: maybeString,
       badges: z
@@ -34,27 +44,38 @@ const captured = z.object({
 export function readCapturedRecord({ value }: ChatRecord, sink: ChatSink): void {
   const { data } = captured.safeParse(value)
   if (data === undefined) return
-  const { message_type: type = '', author, timestamp } = data
-  if (type === 'delete_message') return sink.removed({ id: data.target_message_id })
-  if (type === 'ban_user') return sink.removed({ userId: author?.id })
-  const texts = [data.money?.text, data.system_message, data.message]
+  const { action_type: action = '', message_type: type = '', author, timestamp } = data
+  if (/^(?:delete_message|deleted_message|ban_user)$/.test(type)) {
+    return sink.removed({ id: data.target_message_id, userId: author?.target_id ?? author?.id })
+  }
+  // They show messages a second time.
+  if (/^add_(?:live_chat_ticker|banner)/.test(action)) return
+  const isPaid = (data.bits ?? data.bits_spent ?? 0) > 0
+  const texts = [
+    data.money?.text,
+    data.header_primary_text,
+    data.header_secondary_text,
+    data.system_message,
+    data.message,
+  ]
   sink.message({
     offsetSeconds: data.time_in_seconds,
     clockMs: timestamp === undefined ? undefined : timestamp / 1000,
     user: author?.display_name ?? author?.name,
     color: data.colour,
     text: texts.filter((text) => text !== undefined && text !== '').join(' '),
-    kind: capturedKind(type),
+    kind: isPaid ? 'paid' : capturedKind(type, data.user_notice_params?.['msg-id']),
     badges: author?.badges?.map(({ title, name }) => title ?? name) ?? [],
     id: data.message_id,
     userId: author?.id,
   })
 }
 
-function capturedKind(type: string): MessageKind | undefined {
-  if (/^paid_|^ticker_paid/.test(type)) return 'paid'
-  if (/member|sponsor|subscri/.test(type)) return 'member'
-  return type === 'raid' ? 'raid' : undefined
+function capturedKind(type: string, notice: string | undefined): MessageKind | undefined {
+  if (/^paid_|^donation/.test(type)) return 'paid'
+  if (/member|sponsor|gift|_upgrade$|_forward$/.test(type)) return 'member'
+  if (type === 'user_notice') return noticeOf(notice)
+  return noticeKind(type)
 }
 
 const entry = z.object({
@@ -80,7 +101,7 @@ export function readJsonLine({ value }: ChatRecord, sink: ChatSink): void {
     user: data.u ?? login,
     color: data.color,
     text: msg,
-    kind: name === 'USERNOTICE' ? 'system' : undefined,
+    kind: name === 'USERNOTICE' ? 'system' : noticeKind(type.toLowerCase()),
     badges: badgesOf(data.badges),
     userId: login,
   })

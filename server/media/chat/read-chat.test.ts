@@ -11,6 +11,7 @@ import {
   ircLines,
   jsonLine,
   jsonLines,
+  madeChats,
   twitchComment,
   twitchJson,
   twitchLines,
@@ -167,6 +168,15 @@ describe.each(Object.entries(formats))('%s', (_name, format) => {
   })
 })
 
+describe.each(Object.entries(madeChats))('%s', (_name, { content, shown: expected }) => {
+  it('has its messages, as docs/chat.md lists them', async () => {
+    const found = await shown(content)
+    expect(found.map(({ t, user, text, kind }) => [t, user, text, kind])).toEqual(
+      expected.map(([t, user, text, kind]) => [t, user, text, kind]),
+    )
+  })
+})
+
 describe('messages', () => {
   it('have a valid colour, badges, and text without control and bidi characters', async () => {
     const hostile = { seconds: 1, user: 'A\u202Eb', text: 'a\u0007\nb', color: 'red;x' }
@@ -276,6 +286,12 @@ describe('positions', () => {
     expect(await timesOf(twitchJson([], { comments }), { parts: [HOUR] })).toEqual([
       1.25, 61.5, 61.75,
     ])
+  })
+
+  it('are kept where the times are later than the offsets, as after a late start', async () => {
+    const video = { created_at: new Date(CHAT_START_MS - 60_000).toISOString() }
+    const times = await timesOf(twitchJson(messages, { video }), { parts: [HOUR] })
+    expect(times).toEqual([1, 61, 61])
   })
 
   it('start at 0 in a clipped download', async () => {

@@ -5,10 +5,23 @@ import type { ChatRecord } from './record-splitter.ts'
 
 /** Fields that may be absent, null or of another type. */
 export const maybeString = z.string().optional().catch(undefined)
-export const maybeNumber = z.number().optional().catch(undefined)
-const maybeSeconds = z.coerce.number().optional().catch(undefined)
+/** Some writers put numbers into strings, and TwitchDownloader reads both. */
+export const maybeNumber = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^-?\d+(?:\.\d+)?$/)
+      .transform(Number),
+  ])
+  .optional()
+  .catch(undefined)
+
+/** Ganymede begins each chat that it converts with this message of its own. */
+const GANYMEDE_START_ID = '546a5e6e-c820-4ad2-9421-9ba5b5bf37ea'
 
 const comment = z.object({
+  _id: maybeString,
   created_at: maybeString,
   content_offset_seconds: maybeNumber,
   commenter: z.object({ display_name: maybeString, name: maybeString }).optional().catch(undefined),
@@ -33,9 +46,9 @@ const comment = z.object({
 
 const video = z.object({
   created_at: maybeString,
-  start: maybeSeconds,
-  end: maybeSeconds,
-  length: maybeSeconds,
+  start: maybeNumber,
+  end: maybeNumber,
+  length: maybeNumber,
 })
 
 /** Of a file with a list of comments, or one comment on each line. */
@@ -47,14 +60,20 @@ export function readTwitchRecord({ name, value }: ChatRecord, sink: ChatSink): v
 function readVideo(value: unknown, sink: ChatSink): void {
   const { data } = video.safeParse(value)
   if (data === undefined) return
-  const { created_at: createdAt, start, end, length } = data
-  const createdMs = parseClock(createdAt)
-  sink.video({ createdMs, startSeconds: start, endSeconds: end, lengthSeconds: length })
+  const { created_at: createdAt, start = 0, end = 0, length = 0 } = data
+  // Of a clip of Twitch, the length and the time are its own, the rest is that of the video.
+  const isClip = length > 0 && end > length
+  sink.video({
+    createdMs: isClip ? undefined : parseClock(createdAt),
+    startSeconds: start,
+    endSeconds: end,
+    lengthSeconds: length,
+  })
 }
 
 function readComment(value: unknown, sink: ChatSink): void {
   const { data } = comment.safeParse(value)
-  if (data === undefined) return
+  if (data === undefined || data._id === GANYMEDE_START_ID) return
   const { commenter, message } = data
   const notice = message.user_notice_params
   const kind =
@@ -83,6 +102,6 @@ export function parseClock(text: string | undefined): number | undefined {
 export function noticeKind(notice: string | undefined): MessageKind | undefined {
   if (notice === undefined || notice === '') return undefined
   if (notice === 'raid') return 'raid'
-  if (/sub|^(?:primepaidupgrade|giftpaidupgrade)$/.test(notice)) return 'member'
+  if (/sub|paidupgrade$|payforward$/.test(notice)) return 'member'
   return notice === 'announcement' || notice === 'ritual' ? 'system' : undefined
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { ChatSink, MessageKind } from './chat-message.ts'
 import type { ChatRecord } from './record-splitter.ts'
-import { maybeString } from './twitch-format.ts'
+import { maybeNumber, maybeString } from './twitch-format.ts'
 
 const simpleText = z.object({ simpleText: maybeString }).optional().catch(undefined)
 const run = z.object({
@@ -18,26 +18,48 @@ const runs = z
   .catch(undefined)
 type Runs = z.infer<typeof runs>
 
+const badges = z
+  .array(z.object({ liveChatAuthorBadgeRenderer: z.object({ tooltip: maybeString }) }))
+  .optional()
+  .catch(undefined)
+const label = z.object({ accessibilityData: z.object({ label: maybeString }) })
+
 const renderer = z.object({
   id: maybeString,
-  timestampUsec: z.union([z.string(), z.number()]).optional().catch(undefined),
+  timestampUsec: maybeNumber,
+  timestampText: simpleText,
   authorName: simpleText,
   authorExternalChannelId: maybeString,
   message: runs,
   headerPrimaryText: runs,
   headerSubtext: runs,
   purchaseAmountText: simpleText,
-  authorBadges: z
-    .array(z.object({ liveChatAuthorBadgeRenderer: z.object({ tooltip: maybeString }) }))
+  authorBadges: badges,
+  sticker: z.object({ accessibility: label }).optional().catch(undefined),
+  /** Of gifts. */
+  header: z
+    .object({
+      liveChatSponsorshipsHeaderRenderer: z.object({
+        authorName: simpleText,
+        primaryText: runs,
+        authorBadges: badges,
+      }),
+    })
     .optional()
     .catch(undefined),
 })
+
+/** One renderer by its name. */
+const item = z.record(z.string(), z.unknown())
 
 const line = z.object({
   replayChatItemAction: z.object({
     actions: z.array(
       z.object({
-        addChatItemAction: z.object({ item: z.record(z.string(), z.unknown()) }).optional(),
+        addChatItemAction: z.object({ item }).optional(),
+        replaceChatItemAction: z
+          .object({ targetItemId: maybeString, replacementItem: item })
+          .optional(),
         markChatItemAsDeletedAction: z.object({ targetItemId: maybeString }).optional(),
         removeChatItemAction: z.object({ targetItemId: maybeString }).optional(),
         markChatItemsByAuthorAsDeletedAction: z
@@ -46,9 +68,9 @@ const line = z.object({
         removeChatItemByAuthorAction: z.object({ externalChannelId: maybeString }).optional(),
       }),
     ),
-    videoOffsetTimeMsec: z.coerce.number().optional().catch(undefined),
+    videoOffsetTimeMsec: maybeNumber,
   }),
-  videoOffsetTimeMsec: z.coerce.number().optional().catch(undefined),
+  videoOffsetTimeMsec: maybeNumber,
 })
 
 const kinds: Readonly<Record<string, MessageKind | 'message'>> = {
@@ -56,6 +78,7 @@ const kinds: Readonly<Record<string, MessageKind | 'message'>> = {
   liveChatPaidMessageRenderer: 'paid',
   liveChatPaidStickerRenderer: 'paid',
   liveChatMembershipItemRenderer: 'member',
+  liveChatSponsorshipsGiftPurchaseAnnouncementRenderer: 'member',
   liveChatSponsorshipsGiftRedemptionAnnouncementRenderer: 'member',
 }
 
@@ -65,42 +88,54 @@ export function readYoutubeRecord({ value }: ChatRecord, sink: ChatSink): void {
   const { actions, videoOffsetTimeMsec: offsetMs = data.videoOffsetTimeMsec } =
     data.replayChatItemAction
   for (const action of actions) {
-    const [id, userId] = [
-      action.markChatItemAsDeletedAction ?? action.removeChatItemAction,
+    const replaced = action.replaceChatItemAction
+    const [one, all] = [
+      action.markChatItemAsDeletedAction ?? action.removeChatItemAction ?? replaced,
       action.markChatItemsByAuthorAsDeletedAction ?? action.removeChatItemByAuthorAction,
     ]
-    if (id !== undefined) sink.removed({ id: id.targetItemId })
-    if (userId !== undefined) sink.removed({ userId: userId.externalChannelId })
-    const items = Object.entries(action.addChatItemAction?.item ?? {})
-    for (const [name, item] of items.slice(0, 1)) readItem(name, item, { offsetMs, sink })
+    if (one !== undefined) sink.removed({ id: one.targetItemId })
+    if (all !== undefined) sink.removed({ userId: all.externalChannelId })
+    const items = Object.entries(action.addChatItemAction?.item ?? replaced?.replacementItem ?? {})
+    for (const [name, value] of items.slice(0, 1)) readItem(name, value, { offsetMs, sink })
   }
 }
 
 function readItem(
   name: string,
-  item: unknown,
+  value: unknown,
   { offsetMs, sink }: { offsetMs: number | undefined; sink: ChatSink },
 ): void {
   const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
-  const { data } = renderer.safeParse(item)
+  const { data } = renderer.safeParse(value)
   if (kind === undefined || data === undefined) return
+  const gift = data.header?.liveChatSponsorshipsHeaderRenderer
   const texts = [
     data.purchaseAmountText?.simpleText,
+    data.sticker?.accessibility.accessibilityData.label,
+    joinRuns(gift?.primaryText),
     joinRuns(data.headerPrimaryText),
     joinRuns(data.headerSubtext),
     joinRuns(data.message),
   ]
-  const clockMs = Number(data.timestampUsec) / 1000
   sink.message({
-    offsetSeconds: offsetMs === undefined ? undefined : offsetMs / 1000,
-    clockMs: Number.isFinite(clockMs) ? clockMs : undefined,
-    user: data.authorName?.simpleText,
+    offsetSeconds: offsetMs === undefined ? undefined : offsetOf(offsetMs, data.timestampText),
+    clockMs: data.timestampUsec === undefined ? undefined : data.timestampUsec / 1000,
+    user: data.authorName?.simpleText ?? gift?.authorName?.simpleText,
     text: texts.filter((text) => text !== undefined && text !== '').join(' '),
     kind: kind === 'message' ? undefined : kind,
-    badges: data.authorBadges?.map((badge) => badge.liveChatAuthorBadgeRenderer.tooltip) ?? [],
+    badges: (data.authorBadges ?? gift?.authorBadges ?? []).map(
+      (badge) => badge.liveChatAuthorBadgeRenderer.tooltip,
+    ),
     id: data.id,
     userId: data.authorExternalChannelId,
   })
+}
+
+/** YouTube gives 0 for what was written before the start, and the true position as `-1:05`. */
+function offsetOf(offsetMs: number, text: z.infer<typeof simpleText>): number {
+  const [, clock] = /^-(\d{1,4}(?::\d\d){1,2})$/.exec(text?.simpleText ?? '') ?? []
+  if (offsetMs > 0 || clock === undefined) return offsetMs / 1000
+  return -clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0)
 }
 
 /** Emoji by their name, or as the character itself. */
