@@ -25,9 +25,10 @@ export class LineRecords implements RecordSplitter {
     }
   }
 
-  /** The last line may lack its newline, or be cut off: only of JSON it is known which. */
-  end(): void {
+  /** The last line may lack its newline. JSON shows whether it is cut off. */
+  end(isGrowing: boolean): void {
     if (this.#content === 'json') parseRecord('', this.#line, { ...this.#sink, onSkipped: ignore })
+    else if (!isGrowing) this.#endLine()
     this.#line = ''
   }
 

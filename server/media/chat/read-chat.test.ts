@@ -139,7 +139,7 @@ describe.each(Object.entries(formats))('%s', (_name, format) => {
     const whole = (await shown(bytes)).map(({ text }) => text)
     await fc.assert(
       fc.asyncProperty(fc.nat(bytes.length), async (length) => {
-        const outcome = await read(bytes.subarray(0, length))
+        const outcome = await read(bytes.subarray(0, length), { isGrowing: true })
         const found = outcome.status === 'read' ? shownOf(outcome) : []
         expect(whole.slice(0, found.length)).toEqual(found.map(({ text }) => text))
       }),
@@ -154,6 +154,11 @@ describe.each(Object.entries(formats))('%s', (_name, format) => {
         expect(found.length).toBeLessThan(10)
       }),
     )
+  })
+
+  it('has a last message whose line has no newline', async () => {
+    const text = format(messages).trimEnd()
+    expect(await shown(text)).toHaveLength(messages.length)
   })
 
   it('splits equal records, however the file is cut into chunks', async () => {

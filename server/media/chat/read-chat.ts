@@ -197,7 +197,7 @@ class ChatFileReader {
 
   end(parts: readonly ChatPart[], isGrowing: boolean): void {
     if (this.#format === undefined) this.#findFormat()
-    this.#splitter?.end()
+    this.#splitter?.end(isGrowing)
     const { first } = this.#store
     const format = this.#format
     if (format === undefined || format === 'unknown') return

@@ -22,8 +22,12 @@ export interface RecordSink {
 /** Takes a file in chunks. Text of any content is valid input: nothing throws. */
 export interface RecordSplitter {
   add(text: string): void
-  /** After the last chunk: a record that is not complete is left out. */
-  end(): void
+  /**
+   * After the last chunk: a record that is not complete is left out.
+   *
+   * @param isGrowing the file may be cut anywhere
+   */
+  end(isGrowing: boolean): void
 }
 
 /** UTF-16 code units of a record; those of real files have some hundred to some thousand. */
