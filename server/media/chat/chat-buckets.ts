@@ -1,10 +1,13 @@
 // The buckets of a chat as they are stored: each minute compressed, many minutes in one pack.
+import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { MessageStore } from './message-store.ts'
 
 /** A pack ends with the bucket that reaches this size. */
 const PACK_BYTES = 512 * 1024
+/** Characters of base64url: 132 bits of a hash. */
+const VERSION_LENGTH = 22
 /** Of one bucket: more than anyone reads in a minute. */
 export const MAX_BUCKET_MESSAGES = 6000
 export const MAX_BUCKET_BYTES = 1024 * 1024
@@ -20,6 +23,8 @@ export interface BucketTable {
 }
 
 export interface PackedChat extends BucketTable {
+  /** The nth identifies the content of the first n buckets; the last one, that of all. */
+  versions: string[]
   bytes: Uint8Array<ArrayBuffer>[]
   /** Messages beyond the limits of a bucket. */
   leftOut: number
@@ -27,7 +32,19 @@ export interface PackedChat extends BucketTable {
 
 /** Compresses one bucket at a time, and lets other work of the thread run in between. */
 export async function packBuckets(store: MessageStore): Promise<PackedChat> {
-  const packed: PackedChat = { counts: [], sizes: [], packs: [], bytes: [], leftOut: 0 }
+  const packed: PackedChat = {
+    counts: [],
+    sizes: [],
+    packs: [],
+    versions: [],
+    bytes: [],
+    leftOut: 0,
+  }
+  const hash = createHash('sha256')
+  const addVersion = (): void => {
+    packed.versions.push(hash.copy().digest('base64url').slice(0, VERSION_LENGTH))
+  }
+  addVersion()
   let pack: Buffer[] = []
   let packBytes = 0
   const endPack = (): void => {
@@ -37,7 +54,10 @@ export async function packBuckets(store: MessageStore): Promise<PackedChat> {
   }
   for (const [bucket, messages] of store.buckets().entries()) {
     const { json, count } = formatBucket(store, messages)
-    const compressed = gzipSync(Buffer.from(json, 'latin1'))
+    const content = Buffer.from(json, 'latin1')
+    hash.update(content)
+    addVersion()
+    const compressed = gzipSync(content)
     if (packBytes === 0) packed.packs.push(bucket)
     pack.push(compressed)
     packBytes += compressed.length

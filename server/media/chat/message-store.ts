@@ -33,7 +33,6 @@ const NOWHERE = -1
 
 /** Messages in the order of the files. */
 export class MessageStore {
-  readonly #isGrowing: boolean
   readonly #limits: ChatLimits
   readonly #chunks: Buffer[] = []
   /** Free in the last chunk. */
@@ -45,12 +44,9 @@ export class MessageStore {
   #offsets: number[] = []
   #clocks: number[] = []
   #recent = new RecentMessages()
-  /** The last bucket so far. */
-  #lastBucket = 0
   outside = 0
 
-  constructor({ isGrowing, limits }: { isGrowing: boolean; limits: ChatLimits }) {
-    this.#isGrowing = isGrowing
+  constructor(limits: ChatLimits) {
     this.#limits = limits
   }
 
@@ -60,7 +56,7 @@ export class MessageStore {
 
   /** Leaves out messages that were added before. */
   remove(removal: Removal): void {
-    this.#recent.remove(removal, this.size)
+    this.#recent.remove(removal)
   }
 
   /** The first message of this file that has a time. */
@@ -81,35 +77,24 @@ export class MessageStore {
     this.#store(message)
   }
 
-  /**
-   * Places the messages that were added since the last call.
-   *
-   * While a chat grows, a message that is read after one of a later minute is moved to that minute.
-   * So a minute is final once a message of a later one was read, whichever process reads the file,
-   * and however often.
-   */
+  /** Places the messages that were added since the last call. */
   endFile(timeline: ChatTimeline): void {
     const { startSeconds, endSeconds } = timeline
     const base = this.#timesMs.length
-    const removed = this.#recent.removed.values()
-    let removal = removed.next()
     /** Those before the start, while there is none after it. */
     let early: number[] | undefined = []
     for (const [nth, offsetSeconds] of this.#offsets.entries()) {
-      for (; !removal.done && removal.value.after <= base + nth; removal = removed.next()) {
-        this.#leaveOut(removal.value.message)
-      }
       const seconds = timeline.place({ offsetSeconds, clockMs: this.#clocks[nth] ?? NaN })
       this.#timesMs.push(NOWHERE)
       if (seconds < startSeconds && early !== undefined) early.push(base + nth)
       else if (seconds >= startSeconds && seconds <= endSeconds + LATE_SECONDS) {
         this.#placeEarly(early, startSeconds)
         early = undefined
-        this.#timesMs[base + nth] = this.#timeOf(Math.min(seconds, endSeconds))
+        this.#timesMs[base + nth] = toMs(Math.min(seconds, endSeconds))
       } else this.outside += 1
     }
     this.#placeEarly(early, startSeconds)
-    for (; !removal.done; removal = removed.next()) this.#leaveOut(removal.value.message)
+    for (const message of this.#recent.removed) this.#timesMs[message] = NOWHERE
     this.#offsets = []
     this.#clocks = []
     this.#recent = new RecentMessages()
@@ -119,7 +104,7 @@ export class MessageStore {
     if (messages === undefined) return
     this.outside += Math.max(0, messages.length - MAX_EARLY)
     for (const message of messages.slice(-MAX_EARLY)) {
-      this.#timesMs[message] = this.#timeOf(startSeconds)
+      this.#timesMs[message] = toMs(startSeconds)
     }
   }
 
@@ -173,20 +158,10 @@ export class MessageStore {
     this.#lengths.push(sizeBytes)
     this.#free -= sizeBytes
   }
+}
 
-  #timeOf(seconds: number): number {
-    const timeMs = Math.max(0, Math.round(seconds * 1000))
-    if (!this.#isGrowing) return timeMs
-    const placedMs = Math.max(timeMs, this.#lastBucket * BUCKET_MS)
-    this.#lastBucket = Math.floor(placedMs / BUCKET_MS)
-    return placedMs
-  }
-
-  /** Of a growing chat, only in its last minute: earlier ones are final. */
-  #leaveOut(message: number): void {
-    const bucket = Math.floor((this.#timesMs[message] ?? 0) / BUCKET_MS)
-    if (!this.#isGrowing || bucket === this.#lastBucket) this.#timesMs[message] = NOWHERE
-  }
+function toMs(seconds: number): number {
+  return Math.max(0, Math.round(seconds * 1000))
 }
 
 /** The chat is not served, for this reason. */

@@ -368,47 +368,47 @@ describe('positions', () => {
   })
 })
 
-describe('a growing chat', () => {
-  const growing = { isGrowing: true }
-  const text = ircLines([
-    ...messages,
-    { seconds: 30, user: 'Late', text: 'late' },
-    { seconds: 125, user: 'Bob', text: 'third minute' },
-  ])
+describe('versions', () => {
+  const early = Array.from({ length: 20 }, (_, nth) => ({
+    seconds: nth,
+    user: 'Bob',
+    text: `early ${nth}`,
+  }))
+  const late = { seconds: 30, user: 'Late', text: 'late' }
+  const third = { seconds: 125, user: 'Bob', text: 'third minute' }
+  const text = ircLines([...early, ...messages, late, third])
 
-  it('keeps its version, and the minutes before the last, of any later state', async () => {
-    const start = ircLines(
-      Array.from({ length: 20 }, (_, nth) => ({ seconds: nth, user: 'Bob', text: `early ${nth}` })),
-    )
-    const bytes = Buffer.from(start + text)
-    const whole = await chatOf(bytes, growing)
+  it('identify the bytes of the buckets before them, whatever happens to the file', async () => {
+    const bytes = Buffer.from(text)
+    const states = fc.record({
+      length: fc.nat(bytes.length),
+      changed: fc.nat(bytes.length - 1),
+      isGrowing: fc.boolean(),
+    })
+    const whole = await chatOf(bytes)
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: start.length, max: bytes.length }), async (length) => {
-        const earlier = await chatOf(bytes.subarray(0, length), growing)
-        expect(earlier.version).toBe(whole.version)
-        for (let bucket = 0; bucket < earlier.counts.length - 1; bucket += 1) {
-          expect(bucketOf(earlier, bucket)).toBe(bucketOf(whole, bucket))
+      fc.asyncProperty(states, async ({ length, changed, isGrowing }) => {
+        const copy = Buffer.from(bytes.subarray(0, length))
+        if (changed < length) copy.write('x', changed)
+        const outcome = await read(copy, { isGrowing })
+        if (outcome.status === 'refused') return
+        expect(outcome.versions).toHaveLength(outcome.counts.length + 1)
+        const equal = outcome.versions.filter((version, nth) => version === whole.versions[nth])
+        for (const bucket of equal.slice(1).keys()) {
+          expect(bucketOf(outcome, bucket)).toBe(bucketOf(whole, bucket))
         }
       }),
     )
   })
 
-  it('moves late messages, which are in their place once it is finished', async () => {
-    const lateIn = async (options?: Options): Promise<number | undefined> =>
-      (await shown(text, options)).find(({ text: found }) => found === 'late')?.t
-    expect(await lateIn(growing)).toBe(60)
-    expect(await lateIn()).toBe(30)
-  })
-})
-
-describe('versions', () => {
-  it('depend on the content and on the recording', async () => {
-    const versionOf = async (...args: Parameters<typeof chatOf>): Promise<string> =>
-      (await chatOf(...args)).version
-    const version = await versionOf(twitchJson(messages))
-    expect(await versionOf(twitchJson(messages))).toBe(version)
-    expect(await versionOf(twitchJson(messages.slice(1)))).not.toBe(version)
-    expect(await versionOf(twitchJson(messages), { parts: [HOUR] })).not.toBe(version)
+  it('stay while later minutes are added, and change with a late message', async () => {
+    const versionsOf = async (...list: MadeMessage[]): Promise<string[]> =>
+      (await chatOf(ircLines([...early, ...list]), { isGrowing: true })).versions
+    const before = await versionsOf(...messages)
+    const after = await versionsOf(...messages, third)
+    expect(after.slice(0, 3)).toEqual(before)
+    const changed = await versionsOf(...messages, late, third)
+    expect(changed.filter((version) => after.includes(version))).toEqual(after.slice(0, 1))
   })
 })
 

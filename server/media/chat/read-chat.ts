@@ -1,6 +1,4 @@
 // Reads the chat files of a session: bytes in chunks, to messages, to buckets.
-import { createHash } from 'node:crypto'
-import type { Hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { TextDecoder } from 'node:util'
@@ -10,7 +8,7 @@ import type { UnplayableReason } from '../../base/problem.ts'
 import { readAhead } from '../../storage/recordings/read-ahead.ts'
 import type { OpenFile, Storage } from '../../storage/recordings/storage.ts'
 import { packBuckets } from './chat-buckets.ts'
-import type { BucketTable } from './chat-buckets.ts'
+import type { PackedChat } from './chat-buckets.ts'
 import { findChatFormat, HEAD_LENGTH } from './chat-formats.ts'
 import type { ChatFormat } from './chat-formats.ts'
 import type { ChatSink, ChatVideo } from './chat-message.ts'
@@ -20,11 +18,7 @@ import { CHAT_LIMITS, limitExceeded, MessageStore } from './message-store.ts'
 import type { ChatLimits } from './message-store.ts'
 import type { RecordSplitter } from './record-splitter.ts'
 
-/** Increment it when a chat file gives other buckets: they then have other URLs. */
-const CHAT_FORMAT = 1
 const CHUNK_BYTES = 256 * 1024
-/** Bytes at the start of a growing file that identify it. */
-const IDENTITY_BYTES = 1024
 const GZIP_MAGIC = [0x1f, 0x8b] as const
 
 /** The chat files of a session, and what they cover. */
@@ -35,17 +29,13 @@ export interface ChatJob {
   isGrowing: boolean
 }
 
-export interface ReadChat extends BucketTable {
+export interface ReadChat extends Omit<PackedChat, 'leftOut'> {
   status: 'read'
-  /** Identifies the content; of a growing chat, what does not change. */
-  version: string
   total: number
   /** Messages before or after the recording. */
   outside: number
   /** Records that are malformed or too long, and messages beyond the limits of a minute. */
   skipped: number
-  /** The buckets, compressed. */
-  bytes: Uint8Array<ArrayBuffer>[]
 }
 
 /** None of the files is a chat, or one exceeds a limit. */
@@ -61,14 +51,12 @@ export async function readChat(
   { files, isGrowing }: ChatJob,
   limits: ChatLimits = CHAT_LIMITS,
 ): Promise<ChatOutcome> {
-  const store = new MessageStore({ isGrowing, limits })
-  const places = files.map(({ parts }) => parts)
-  const hash = createHash('sha256').update(JSON.stringify([CHAT_FORMAT, isGrowing, places]))
+  const store = new MessageStore(limits)
   let skipped = 0
   try {
     for (const { path, parts } of files) {
       const reader = new ChatFileReader(store, () => (skipped += 1))
-      await readFile(storage, path, { reader, hash, isGrowing, maxBytes: limits.bytes })
+      await readFile(storage, path, { reader, isGrowing, maxBytes: limits.bytes })
       reader.end(parts, isGrowing)
     }
   } catch (error) {
@@ -78,20 +66,12 @@ export async function readChat(
   if (store.size === 0) return { status: 'refused' }
   const { leftOut, ...packed } = await packBuckets(store)
   const total = packed.counts.reduce((sum, count) => sum + count, 0)
-  const version = hash.digest('base64url').slice(0, 22)
-  return {
-    status: 'read',
-    version,
-    total,
-    outside: store.outside,
-    skipped: skipped + leftOut,
-    ...packed,
-  }
+  const { outside } = store
+  return { status: 'read', total, outside, skipped: skipped + leftOut, ...packed }
 }
 
 interface FileTarget {
   reader: ChatFileReader
-  hash: Hash
   isGrowing: boolean
   maxBytes: number
 }
@@ -99,16 +79,12 @@ interface FileTarget {
 async function readFile(
   storage: Pick<Storage, 'open'>,
   path: string,
-  { reader, hash, isGrowing, maxBytes }: FileTarget,
+  { reader, isGrowing, maxBytes }: FileTarget,
 ): Promise<void> {
   const file = await storage.open(path)
   try {
     if (file.stat.sizeBytes > maxBytes) throw limitExceeded('chat-bytes', maxBytes)
-    const onBytes = (bytes: Uint8Array, position: number): void => {
-      const identity = isGrowing ? bytes.subarray(0, Math.max(0, IDENTITY_BYTES - position)) : bytes
-      hash.update(identity)
-    }
-    const chunks = readChunks(readAhead(file), onBytes)
+    const chunks = readChunks(readAhead(file))
     const first = await chunks.next()
     if (first.done) return
     if (!isGzip(first.value)) await readPlain(first.value, chunks, reader)
@@ -120,18 +96,13 @@ async function readFile(
 }
 
 /** Each chunk is valid until the next one is requested. */
-async function* readChunks(
-  file: OpenFile,
-  onBytes: (bytes: Uint8Array, position: number) => void,
-): AsyncGenerator<Uint8Array, undefined> {
+async function* readChunks(file: OpenFile): AsyncGenerator<Uint8Array, undefined> {
   const buffer = Buffer.alloc(CHUNK_BYTES)
   for (let position = 0; position < file.stat.sizeBytes;) {
     const count = await file.read(buffer, position)
     if (count === 0) return
-    const bytes = buffer.subarray(0, count)
-    onBytes(bytes, position)
     position += count
-    yield bytes
+    yield buffer.subarray(0, count)
   }
 }
 

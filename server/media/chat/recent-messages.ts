@@ -6,12 +6,6 @@ const MAX_RECENT = 20_000
 /** Of an id, or of a user and a text. */
 const MAX_KEY_LENGTH = 700
 
-/** A message that was removed when the file had so many messages. */
-export interface RemovedMessage {
-  message: number
-  after: number
-}
-
 interface Recent {
   keys: string[]
   user: string | undefined
@@ -23,8 +17,7 @@ export class RecentMessages {
   /** Messages by id, and by user and text. */
   readonly #byKey = new Map<string, number>()
   readonly #byUser = new Map<string, Set<number>>()
-  /** In the order of the removals. */
-  readonly removed: RemovedMessage[] = []
+  readonly removed: number[] = []
 
   add(message: number, { id, userId, text }: RawMessage): void {
     const user = keyOf('user', userId)
@@ -37,18 +30,17 @@ export class RecentMessages {
     this.#byUser.set(user, (this.#byUser.get(user) ?? new Set()).add(message))
   }
 
-  /** @param after messages of the file so far */
-  remove({ id, userId, text }: Removal, after: number): void {
+  remove({ id, userId, text }: Removal): void {
     const key = keyOf('id', id) ?? (text === undefined ? undefined : keyOf('text', userId, text))
     const message = key === undefined ? undefined : this.#byKey.get(key)
-    if (message !== undefined) this.#remove(message, after)
+    if (message !== undefined) this.#remove(message)
     if (id !== undefined || text !== undefined) return
     const ofUser = this.#byUser.get(keyOf('user', userId) ?? '') ?? []
-    for (const each of ofUser) this.#remove(each, after)
+    for (const each of ofUser) this.#remove(each)
   }
 
-  #remove(message: number, after: number): void {
-    this.removed.push({ message, after })
+  #remove(message: number): void {
+    this.removed.push(message)
     this.#forget(message)
   }
 

@@ -6,7 +6,7 @@ import { LimitedFolder } from '../../storage/artifacts/limited-folder.ts'
 import type { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
 import type { ReadChat } from '../../media/chat/read-chat.ts'
 
-/** In the names of artifacts: increment it when their format changes. */
+/** In the names of artifacts: increment it when a file gives other buckets or another index. */
 const ARTIFACT_KIND = 'chat-1'
 /** The chats of about 200 busy sessions of some hours. */
 const MAX_FOLDER_BYTES = 2 * 1024 * 1024 * 1024
@@ -16,7 +16,7 @@ const MAX_MEMORY_BYTES = 32 * 1024 * 1024
 const counts = z.array(z.int().nonnegative())
 const storedShape = z.object({
   status: z.literal('read'),
-  version: z.string(),
+  versions: z.array(z.string()).min(1),
   total: z.int().nonnegative(),
   outside: z.int().nonnegative(),
   skipped: z.int().nonnegative(),
@@ -63,18 +63,17 @@ export class ChatCache {
 
   /** The compressed buckets of a pack. Rejects only with the signal's reason. */
   async findPack(
-    { version }: StoredChat,
+    { versions }: StoredChat,
     pack: number,
     signal: AbortSignal,
   ): Promise<Uint8Array | undefined> {
-    return this.#read(nameOf(version, String(pack)), signal)
+    return this.#read(packName(versions, pack), signal)
   }
 
   /** Never rejects. */
   async add(key: string, { bytes, ...stored }: ReadChat): Promise<StoredChat> {
-    const { version } = stored
     for (const [pack, content] of bytes.entries()) {
-      await this.#write(nameOf(version, String(pack)), content)
+      await this.#write(packName(stored.versions, pack), content)
     }
     // Last: an index has all of its packs.
     await this.#write(nameOf('index', key), Buffer.from(JSON.stringify(stored)))
@@ -118,6 +117,10 @@ export class ChatCache {
 
 function nameOf(...facts: [string, string]): string {
   return nameArtifact(ARTIFACT_KIND, facts, 'bin')
+}
+
+function packName(versions: readonly string[], pack: number): string {
+  return nameOf(versions.at(-1) ?? '', String(pack))
 }
 
 /** Without the kind, which the folder has. */

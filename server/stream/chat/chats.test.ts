@@ -67,8 +67,7 @@ function sessionOf(options: Partial<ChatSession> = {}, version = '1'): ChatSessi
 }
 
 async function textOf(chats: Chats, session: ChatSession, bucket: number): Promise<string> {
-  const found = await chats.find(session, signal)
-  const version = found?.chat.version ?? ''
+  const { version = '' } = (await chats.find(session, signal)) ?? {}
   return (await chats.bucket(session, { version, bucket }, signal))?.json ?? ''
 }
 
@@ -100,7 +99,7 @@ describe('a finished chat', () => {
   it('is read again if the file or the recording is another one', async () => {
     const chats = createChats('a')
     const versionOf = async (session: ChatSession): Promise<string | undefined> =>
-      (await chats.find(session, signal))?.chat.version
+      (await chats.find(session, signal))?.version
     const version = await versionOf(sessionOf())
     // Equal bytes: equal URLs.
     expect(await versionOf(sessionOf({}, '2'))).toBe(version)
@@ -111,9 +110,9 @@ describe('a finished chat', () => {
   it('is read again if its packs are lost', async () => {
     await textOf(createChats('a'), sessionOf(), 0)
     const chats = createChats('a')
-    const { chat } = (await chats.find(sessionOf(), signal)) ?? {}
+    const { version = '' } = (await chats.find(sessionOf(), signal)) ?? {}
     await rm(path.join(root, 'a'), { recursive: true })
-    const address = { version: chat?.version ?? '', bucket: 0 }
+    const address = { version, bucket: 0 }
     const bucket = await chats.bucket(sessionOf(), address, signal)
     expect(bucket).toMatchObject({ json: expect.stringContaining('hello'), isFinal: true })
     expect(reads).toBe(2)
@@ -161,9 +160,59 @@ describe('a growing chat', () => {
 
   it('has a last bucket that is not final', async () => {
     const chats = createChats('a')
-    const version = (await chats.find(growing('1'), signal))?.chat.version ?? ''
+    const { version = '' } = (await chats.find(growing('1'), signal)) ?? {}
     const isFinal = async (bucket: number): Promise<boolean | undefined> =>
       (await chats.bucket(growing('1'), { version, bucket }, signal))?.isFinal
     expect([await isFinal(0), await isFinal(1), await isFinal(2)]).toEqual([true, false, undefined])
+  })
+
+  it('never has other bytes in a final bucket, if the file is written anew', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const third = { seconds: 2 * BUCKET_SECONDS + 5, user: 'Eve', text: 'third minute' }
+    // The start of the file stays.
+    const tellWith = (...more: typeof messages): string =>
+      ircLines([...crowd.map((each) => ({ user: 'Bob', ...each })), ...messages, ...more])
+    contents = { chat: tellWith(third) }
+    const chats = createChats('a')
+    const { version = '' } = (await chats.find(growing('1'), signal)) ?? {}
+    const stateOf = async (stat: string): Promise<unknown[]> =>
+      Promise.all([0, 1].map((bucket) => chats.bucket(growing(stat), { version, bucket }, signal)))
+    const before = await stateOf('1')
+    expect(before).toMatchObject([{ isFinal: true }, { isFinal: true }])
+    contents = { chat: tellWith({ seconds: 70, user: 'Ann', text: 'a late message' }, third) }
+    vi.advanceTimersByTime(3000)
+    await chats.find(growing('2'), signal)
+    await vi.waitUntil(
+      async () => (await chats.find(growing('2'), signal))?.version !== version,
+      soon,
+    )
+    expect(await stateOf('2')).toEqual([undefined, undefined])
+    // What is older than the change keeps its URL.
+    const first = await chats.find(growing('2'), signal)
+    expect(first?.chat.counts).toEqual([51, 2, 1])
+  })
+
+  it('keeps the URLs of its final buckets while later ones are added', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const third = { seconds: 2 * BUCKET_SECONDS + 5, user: 'Eve', text: 'third minute' }
+    contents = { chat: ircLines(messages) }
+    const chats = createChats('a')
+    const { version = '' } = (await chats.find(growing('1'), signal)) ?? {}
+    const [first, last] = [
+      { version, bucket: 0 },
+      { version, bucket: 1 },
+    ]
+    const before = await chats.bucket(growing('1'), first, signal)
+    contents.chat += ircLines([third])
+    vi.advanceTimersByTime(3000)
+    await chats.find(growing('2'), signal)
+    await vi.waitUntil(
+      async () => (await chats.find(growing('2'), signal))?.version !== version,
+      soon,
+    )
+    expect(await chats.bucket(growing('2'), first, signal)).toEqual(before)
+    expect(await chats.bucket(growing('2'), last, signal)).toMatchObject({ isFinal: false })
+    const finished = sessionOf({}, '2')
+    expect(await chats.bucket(finished, first, signal)).toEqual(before)
   })
 })

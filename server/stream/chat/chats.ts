@@ -37,9 +37,13 @@ export interface FoundBucket {
   isFinal: boolean
 }
 
+/** With its packs, if they are in memory. */
+type Chat = StoredChat & Partial<Pick<ReadChat, 'bytes'>>
+
 export interface FoundChat {
-  /** With its packs, if they are in memory. */
-  chat: StoredChat & Partial<Pick<ReadChat, 'bytes'>>
+  chat: Chat
+  /** For all buckets; of a growing chat, it identifies all but the last one. */
+  version: string
   isGrowing: boolean
 }
 
@@ -99,31 +103,40 @@ export class Chats {
     const found = job.isGrowing
       ? await this.#findGrowing(session, job, signal)
       : await this.#findFinished(keyOf(session, job), job, signal)
-    return found.status === 'read' ? { chat: found, isGrowing: job.isGrowing } : undefined
+    if (found.status !== 'read') return undefined
+    const { isGrowing } = job
+    const identified = found.counts.length - (isGrowing ? 1 : 0)
+    const version = found.versions[Math.max(0, identified)] ?? ''
+    return { chat: found, version, isGrowing }
   }
 
   /** The JSON of a bucket; undefined if there is none. @throws as `find` */
   async bucket(
     session: ChatSession,
-    { version, bucket }: BucketAddress,
+    address: BucketAddress,
     signal: AbortSignal,
   ): Promise<FoundBucket | undefined> {
     const found = await this.find(session, signal)
-    if (found === undefined || found.chat.version !== version) return undefined
-    const { chat, isGrowing } = found
-    const pack = findPack(chat, bucket)
-    if (pack === undefined) return undefined
-    const bytes = chat.bytes?.[pack] ?? (await this.#cache.findPack(chat, pack, signal))
-    const json = bytes && readBucket(chat, bucket, { pack, bytes })
-    if (json !== undefined) {
-      return { json, isFinal: !isGrowing || bucket < chat.counts.length - 1 }
-    }
-    // It was evicted, or is corrupt.
+    const known = found && (await this.#bucketOf(found.chat, address, signal))
+    if (known !== 'lost') return known
     const job = planChat(session, this.#options.settleSeconds)
     const read = await this.#readFinished(keyOf(session, job), job, signal)
-    const again = read.status === 'read' ? read.bytes[pack] : undefined
-    const text = again && readBucket(chat, bucket, { pack, bytes: again })
-    return text === undefined ? undefined : { json: text, isFinal: true }
+    const again = read.status === 'read' ? await this.#bucketOf(read, address, signal) : undefined
+    return again === 'lost' ? undefined : again
+  }
+
+  /** Undefined if there is none; lost if its pack was evicted, or is corrupt. */
+  async #bucketOf(
+    chat: Chat,
+    { version, bucket }: BucketAddress,
+    signal: AbortSignal,
+  ): Promise<FoundBucket | 'lost' | undefined> {
+    const identified = chat.versions.indexOf(version)
+    const pack = findPack(chat, bucket)
+    if (identified === -1 || pack === undefined) return undefined
+    const bytes = chat.bytes?.[pack] ?? (await this.#cache.findPack(chat, pack, signal))
+    const json = bytes && readBucket(chat, bucket, { pack, bytes })
+    return json === undefined ? 'lost' : { json, isFinal: bucket < identified }
   }
 
   async #findFinished(key: string, job: ChatJob, signal: AbortSignal): Promise<Known> {

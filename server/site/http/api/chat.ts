@@ -31,8 +31,8 @@ export function createChatEndpoints({ catalog, sessionChats }: Sources): Endpoin
       admission: 'inside',
       answer: async (call) => {
         const row = findPlayable(catalog, call)
-        const { chat, isGrowing: growing } = await chats().find(row, call.signal)
-        const { version, counts, total } = chat
+        const { chat, version, isGrowing: growing } = await chats().find(row, call.signal)
+        const { counts, total } = chat
         const bucketSeconds = BUCKET_SECONDS
         const index: ChatIndexResponse = { version, bucketSeconds, counts, total, growing }
         const text = JSON.stringify(index)
