@@ -12,6 +12,9 @@ const VERSION_LENGTH = 22
 export const MAX_BUCKET_MESSAGES = 6000
 export const MAX_BUCKET_BYTES = 1024 * 1024
 
+const BUCKET_START = '{"messages":['
+const BUCKET_END = ']}'
+
 /** Where the buckets of a chat are. */
 export interface BucketTable {
   /** Messages in each bucket. */
@@ -52,9 +55,9 @@ export async function packBuckets(store: MessageStore): Promise<PackedChat> {
     pack = []
     packBytes = 0
   }
+  const target = Buffer.allocUnsafeSlow(MAX_BUCKET_BYTES)
   for (const [bucket, messages] of store.buckets().entries()) {
-    const { json, count } = formatBucket(store, messages)
-    const content = Buffer.from(json, 'latin1')
+    const { content, count } = formatBucket(store, messages, target)
     hash.update(content)
     addVersion()
     const compressed = gzipSync(content)
@@ -92,14 +95,21 @@ export function readBucket(
   }
 }
 
-function formatBucket(store: MessageStore, messages: Uint32Array): { json: string; count: number } {
-  const texts: string[] = []
-  let sizeBytes = 0
-  for (const message of messages.subarray(0, MAX_BUCKET_MESSAGES)) {
-    const text = store.formatBytes(message)
-    sizeBytes += text.length
-    if (sizeBytes > MAX_BUCKET_BYTES) break
-    texts.push(text)
+/** The JSON of as many messages as the target has room for. */
+function formatBucket(
+  store: MessageStore,
+  messages: readonly number[],
+  target: Buffer,
+): { content: Buffer; count: number } {
+  let at = target.write(BUCKET_START)
+  let count = 0
+  for (const message of messages.slice(0, MAX_BUCKET_MESSAGES)) {
+    const start = at + (count === 0 ? 0 : target.write(',', at))
+    const end = store.write(message, target.subarray(0, -BUCKET_END.length), start)
+    if (end === undefined) break
+    at = end
+    count += 1
   }
-  return { json: `{"messages":[${texts.join(',')}]}`, count: texts.length }
+  at += target.write(BUCKET_END, at)
+  return { content: target.subarray(0, at), count }
 }

@@ -449,6 +449,15 @@ describe('limits', () => {
     expect(await limited(lines, { storedBytes })).toEqual(refused)
   })
 
+  it('count what the messages of a user have in common once', async () => {
+    const badges = Array.from({ length: 8 }, () => 'x'.repeat(40))
+    const inMinute = (minute: number): string =>
+      `${JSON.stringify({ t: `2026-01-31T20:0${minute}:00Z`, u: 'Bob', msg: 'hi', badges })}\n`
+    const lines = inMinute(0).repeat(2500) + inMinute(1).repeat(2500)
+    const limits = { storedBytes: 1024 * 1024 }
+    expect(await limited(lines, limits)).toMatchObject({ total: 5000 })
+  })
+
   it('leave out records that are too long or nested too deeply, and go on', async () => {
     const [first, second] = [
       twitchComment(messages[0] ?? never()),
