@@ -1,19 +1,20 @@
 // Danmaku of Bilibili: XML as BililiveRecorder, yt-dlp and others write it.
 import type { ChatSink } from './chat-message.ts'
-import type { ChatRecord, XmlElement } from './record-splitter.ts'
+import type { XmlElement } from './record-splitter.ts'
 import { parseClock } from './twitch-format.ts'
 
 /** The colour of nearly all messages, which is none. */
 const WHITE = 0xffffff
 
-export function readBilibiliRecord({ name, value }: ChatRecord, sink: ChatSink): void {
+export function readBilibiliRecord(record: unknown, sink: ChatSink): void {
   // The splitter of XML makes nothing else.
-  const { attributes, text } = value as XmlElement
+  const element = record as XmlElement
+  const { name, attributes, text } = element
   const { ts, user, uid } = attributes
   const offsetSeconds = Number(ts)
   switch (name) {
     case 'd':
-      return readDanmaku({ attributes, text }, sink)
+      return readDanmaku(element, sink)
     case 'sc':
       return sink.message({ offsetSeconds, user, text, kind: 'paid', userId: uid })
     case 'gift': {

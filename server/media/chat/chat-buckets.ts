@@ -29,8 +29,6 @@ export interface PackedChat extends BucketTable {
   /** The nth identifies the content of the first n buckets; the last one, that of all. */
   versions: string[]
   bytes: Uint8Array<ArrayBuffer>[]
-  /** Messages beyond the limits of a bucket. */
-  leftOut: number
 }
 
 /** Compresses one bucket at a time, and lets other work of the thread run in between. */
@@ -41,7 +39,6 @@ export async function packBuckets(store: MessageStore): Promise<PackedChat> {
     packs: [],
     versions: [],
     bytes: [],
-    leftOut: 0,
   }
   const hash = createHash('sha256')
   const addVersion = (): void => {
@@ -66,7 +63,6 @@ export async function packBuckets(store: MessageStore): Promise<PackedChat> {
     packBytes += compressed.length
     packed.counts.push(count)
     packed.sizes.push(compressed.length)
-    packed.leftOut += messages.length - count
     if (packBytes >= PACK_BYTES) endPack()
     await nextTurn()
   }

@@ -4,7 +4,7 @@ import { readBilibiliRecord } from './bilibili-format.ts'
 import { JsonRecords } from './json-records.ts'
 import { LineRecords } from './line-records.ts'
 import { readCapturedRecord, readIrcLine, readJsonLine } from './live-formats.ts'
-import type { ChatRecord, RecordSink, RecordSplitter } from './record-splitter.ts'
+import type { OnRecord, RecordSplitter } from './record-splitter.ts'
 import { readTwitchRecord } from './twitch-format.ts'
 import { XmlRecords } from './xml-records.ts'
 import { readYoutubeRecord } from './youtube-format.ts'
@@ -18,16 +18,15 @@ export interface ChatFormat {
   time: 'clock' | 'video' | 'offset'
   /** @param head the start of the file */
   matches(this: void, head: string): boolean
-  split(this: void, sink: RecordSink): RecordSplitter
-  read(this: void, record: ChatRecord, sink: ChatSink): void
+  split(this: void, onRecord: OnRecord): RecordSplitter
+  read(this: void, record: unknown, sink: ChatSink): void
 }
 
 /** Characters at the start of a file by which its format is recognised. */
 export const HEAD_LENGTH = 64 * 1024
 
-const splitJson = (sink: RecordSink): RecordSplitter =>
-  new JsonRecords({ list: 'comments', object: 'video' }, sink)
-const splitJsonLines = (sink: RecordSink): RecordSplitter => new LineRecords('json', sink)
+const splitJson = (onRecord: OnRecord): RecordSplitter => new JsonRecords(onRecord)
+const splitJsonLines = (onRecord: OnRecord): RecordSplitter => new LineRecords('json', onRecord)
 
 /** The first that matches counts. */
 const formats: readonly ChatFormat[] = [
@@ -79,13 +78,13 @@ const formats: readonly ChatFormat[] = [
     time: 'offset',
     matches: (head) =>
       /^\s*<(?:\?xml|i>)/.test(head) && /<(?:d p=|chatserver>|BililiveRecorder)/.test(head),
-    split: (sink) => new XmlRecords(sink),
+    split: (onRecord) => new XmlRecords(onRecord),
     read: readBilibiliRecord,
   },
   {
     time: 'clock',
     matches: (head) => head.startsWith('@') && /[@;]tmi-sent-ts=\d/.test(head),
-    split: (sink) => new LineRecords('text', sink),
+    split: (onRecord) => new LineRecords('text', onRecord),
     read: readIrcLine,
   },
 ]

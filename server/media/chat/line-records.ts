@@ -1,53 +1,32 @@
 // Splits text into lines: JSON Lines, or the lines of a log.
 import { parseRecord } from './json-records.ts'
-import { MAX_RECORD_LENGTH } from './record-splitter.ts'
-import type { RecordSink, RecordSplitter } from './record-splitter.ts'
+import { keepRecord, MAX_RECORD_LENGTH } from './record-splitter.ts'
+import type { OnRecord, RecordSplitter } from './record-splitter.ts'
 
 export class LineRecords implements RecordSplitter {
-  readonly #sink: RecordSink
+  readonly #onRecord: OnRecord
   readonly #content: 'json' | 'text'
-  #line = ''
-  #isTooLong = false
+  /** The start of the last line. */
+  #rest = ''
 
-  constructor(content: 'json' | 'text', sink: RecordSink) {
+  constructor(content: 'json' | 'text', onRecord: OnRecord) {
     this.#content = content
-    this.#sink = sink
+    this.#onRecord = onRecord
   }
 
   add(text: string): void {
-    let start = 0
-    for (;;) {
-      const end = text.indexOf('\n', start)
-      this.#extend(text.slice(start, end === -1 ? text.length : end))
-      if (end === -1) return
-      this.#endLine()
-      start = end + 1
-    }
+    const lines = (this.#rest + text).split('\n')
+    this.#rest = keepRecord(lines.pop() ?? '')
+    for (const line of lines) this.#read(line)
   }
 
   /** The last line may lack its newline. JSON shows whether it is cut off. */
   end(isGrowing: boolean): void {
-    if (this.#content === 'json') parseRecord('', this.#line, { ...this.#sink, onSkipped: ignore })
-    else if (!isGrowing) this.#endLine()
-    this.#line = ''
+    if (this.#content === 'json' || !isGrowing) this.#read(this.#rest)
   }
 
-  #extend(text: string): void {
-    this.#isTooLong ||= this.#line.length + text.length > MAX_RECORD_LENGTH
-    this.#line = this.#isTooLong ? '' : this.#line + text
+  #read(line: string): void {
+    if (this.#content === 'json') parseRecord(line, this.#onRecord)
+    else if (line.length <= MAX_RECORD_LENGTH) this.#onRecord(line.trim())
   }
-
-  #endLine(): void {
-    const [line, isTooLong] = [this.#line.trim(), this.#isTooLong]
-    this.#line = ''
-    this.#isTooLong = false
-    if (isTooLong) this.#sink.onSkipped()
-    else if (line === '') return
-    else if (this.#content === 'json') parseRecord('', line, this.#sink)
-    else this.#sink.onRecord({ name: '', value: line })
-  }
-}
-
-function ignore(): void {
-  // A line that is not complete yet is no damage.
 }

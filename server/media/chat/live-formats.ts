@@ -2,8 +2,8 @@
 // `.chat.jsonl`, and logs of IRC.
 import { z } from 'zod'
 import type { ChatSink, MessageKind } from './chat-message.ts'
-import type { ChatRecord } from './record-splitter.ts'
-import { maybeNumber, maybeString, noticeKind, parseClock } from './twitch-format.ts'
+import { maybe, maybeNumber, maybeString } from './maybe.ts'
+import { noticeKind, parseClock } from './twitch-format.ts'
 
 const captured = z.object({
   action_type: maybeString,
@@ -21,28 +21,24 @@ const captured = z.object({
   bits: maybeNumber,
   bits_spent: maybeNumber,
   /** Ganymede's; its `message` has the text of the system. */
-  user_notice_params: z.object({ 'msg-id': maybeString }).optional().catch(undefined),
-  money: z.object({ text: maybeString }).optional().catch(undefined),
+  user_notice_params: maybe(z.object({ 'msg-id': maybeString })),
+  money: maybe(z.object({ text: maybeString })),
   colour: maybeString,
-  author: z
-    .object({
+  author: maybe(
+    z.object({
       id: maybeString,
       /** Who was banned from a chat of Twitch. */
       target_id: maybeString,
       name: maybeString,
       display_name: maybeString,
-      badges: z
-        .array(z.object({ name: maybeString, title: maybeString }))
-        .optional()
-        .catch(undefined),
-    })
-    .optional()
-    .catch(undefined),
+      badges: maybe(z.array(z.object({ name: maybeString, title: maybeString }))),
+    }),
+  ),
 })
 
 /** An entry of chat-downloader's list, which Ganymede writes too. */
-export function readCapturedRecord({ value }: ChatRecord, sink: ChatSink): void {
-  const { data } = captured.safeParse(value)
+export function readCapturedRecord(record: unknown, sink: ChatSink): void {
+  const { data } = captured.safeParse(record)
   if (data === undefined) return
   const { action_type: action = '', message_type: type = '', author, timestamp } = data
   if (/^(?:delete_message|deleted_message|ban_user)$/.test(type)) {
@@ -89,8 +85,8 @@ const entry = z.object({
 })
 
 /** A line of `.chat.jsonl`; removals have the login, and the text of one message or none. */
-export function readJsonLine({ value }: ChatRecord, sink: ChatSink): void {
-  const { data } = entry.safeParse(value)
+export function readJsonLine(record: unknown, sink: ChatSink): void {
+  const { data } = entry.safeParse(record)
   if (data === undefined) return
   const { type = 'PRIVMSG', login, msg } = data
   const name = type.toUpperCase()
@@ -118,8 +114,8 @@ function splitBadges(badges: string): string[] {
 }
 
 /** A message of IRC with the tags of Twitch (https://ircv3.net/specs/extensions/message-tags). */
-export function readIrcLine({ value }: ChatRecord, sink: ChatSink): void {
-  const [tagText = '', source = '', command = '', , ...words] = String(value).split(' ')
+export function readIrcLine(record: unknown, sink: ChatSink): void {
+  const [tagText = '', source = '', command = '', , ...words] = String(record).split(' ')
   if (!tagText.startsWith('@')) return
   const tags = new Map(tagText.slice(1).split(';').map(parseTag))
   const rest = words.join(' ')

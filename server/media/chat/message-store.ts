@@ -95,7 +95,6 @@ export class MessageStore {
   #fileStart = 0
   #recent = new RecentMessages()
   size = 0
-  outside = 0
 
   constructor(limits: ChatLimits) {
     this.#limits = limits
@@ -149,7 +148,7 @@ export class MessageStore {
         this.#placeEarly(early, startSeconds)
         early = undefined
         this.#times[message] = toMs(Math.min(seconds, endSeconds))
-      } else this.outside += 1
+      }
     }
     this.#placeEarly(early, startSeconds)
     for (const message of this.#recent.removed) this.#times[message] = NOWHERE
@@ -159,7 +158,6 @@ export class MessageStore {
 
   #placeEarly(messages: readonly number[] | undefined, startSeconds: number): void {
     if (messages === undefined) return
-    this.outside += Math.max(0, messages.length - MAX_EARLY)
     for (const message of messages.slice(-MAX_EARLY)) {
       this.#times[message] = toMs(startSeconds)
     }

@@ -1,6 +1,5 @@
 // Reads the chat files of a session: bytes in chunks, to messages, to buckets.
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { pipeline, Readable } from 'node:stream'
 import { TextDecoder } from 'node:util'
 import { constants, createGunzip, gunzipSync } from 'node:zlib'
 import { codeOf, UnplayableError } from '../../base/errors.ts'
@@ -29,16 +28,9 @@ export interface ChatJob {
   isGrowing: boolean
 }
 
-export interface ReadChat extends Omit<PackedChat, 'leftOut'> {
-  status: 'read'
-  total: number
-  /** Messages before or after the recording. */
-  outside: number
-  /** Records that are malformed or too long, and messages beyond the limits of a minute. */
-  skipped: number
-}
+export type ReadChat = PackedChat & { status: 'read' }
 
-/** None of the files is a chat, or one exceeds a limit. */
+/** Refused: none of the files is a chat, or one exceeds a limit. */
 export type ChatOutcome = ReadChat | { status: 'refused'; reason?: UnplayableReason }
 
 /**
@@ -52,10 +44,9 @@ export async function readChat(
   limits: ChatLimits = CHAT_LIMITS,
 ): Promise<ChatOutcome> {
   const store = new MessageStore(limits)
-  let skipped = 0
   try {
     for (const { path, parts } of files) {
-      const reader = new ChatFileReader(store, () => (skipped += 1))
+      const reader = new ChatFileReader(store)
       await readFile(storage, path, { reader, isGrowing, maxBytes: limits.bytes })
       reader.end(parts, isGrowing)
     }
@@ -64,10 +55,7 @@ export async function readChat(
     return { status: 'refused', reason: error.reason }
   }
   if (store.size === 0) return { status: 'refused' }
-  const { leftOut, ...packed } = await packBuckets(store)
-  const total = packed.counts.reduce((sum, count) => sum + count, 0)
-  const { outside } = store
-  return { status: 'read', total, outside, skipped: skipped + leftOut, ...packed }
+  return { status: 'read', ...(await packBuckets(store)) }
 }
 
 interface FileTarget {
@@ -83,12 +71,16 @@ async function readFile(
 ): Promise<void> {
   const file = await storage.open(path)
   try {
-    if (file.stat.sizeBytes > maxBytes) throw limitExceeded('chat-bytes', maxBytes)
+    const start = Buffer.alloc(GZIP_MAGIC.length)
+    await file.read(start, 0)
     const chunks = readChunks(readAhead(file))
-    const first = await chunks.next()
-    if (first.done) return
-    if (!isGzip(first.value)) await readPlain(first.value, chunks, reader)
-    else await unpack(first.value, chunks, { reader, maxBytes })
+    if (file.stat.sizeBytes > maxBytes) throw limitExceeded('chat-bytes', maxBytes)
+    let sizeBytes = 0
+    for await (const chunk of isGzip(start) ? unpack(chunks) : chunks) {
+      sizeBytes += chunk.length
+      if (sizeBytes > maxBytes) throw limitExceeded('chat-bytes', maxBytes)
+      reader.add(chunk)
+    }
     await (isGrowing ? undefined : file.checkUnchanged())
   } finally {
     await file.close()
@@ -106,35 +98,16 @@ async function* readChunks(file: OpenFile): AsyncGenerator<Uint8Array, undefined
   }
 }
 
-async function readPlain(
-  first: Uint8Array,
-  rest: AsyncIterable<Uint8Array>,
-  reader: ChatFileReader,
-): Promise<void> {
-  reader.add(first)
-  for await (const chunk of rest) reader.add(chunk)
-}
-
-/** What can be unpacked of a truncated or corrupt file counts. */
-async function unpack(
-  first: Uint8Array,
-  rest: AsyncIterable<Uint8Array>,
-  { reader, maxBytes }: Pick<FileTarget, 'reader' | 'maxBytes'>,
-): Promise<void> {
+/** What can be unpacked of a truncated or corrupt file. */
+async function* unpack(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
   async function* copies(): AsyncGenerator<Buffer> {
-    yield Buffer.from(first)
-    for await (const chunk of rest) yield Buffer.from(chunk)
+    for await (const chunk of chunks) yield Buffer.from(chunk)
   }
+  const packed = Readable.from(copies(), { highWaterMark: 1 })
   const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: CHUNK_BYTES })
-  let sizeBytes = 0
   try {
-    await pipeline(Readable.from(copies(), { highWaterMark: 1 }), gunzip, async (unpacked) => {
-      for await (const chunk of unpacked as AsyncIterable<Buffer>) {
-        sizeBytes += chunk.length
-        if (sizeBytes > maxBytes) throw limitExceeded('chat-bytes', maxBytes)
-        reader.add(chunk)
-      }
-    })
+    // The loop gets its errors.
+    yield* pipeline(packed, gunzip, () => undefined) as AsyncIterable<Uint8Array>
   } catch (error) {
     if (!codeOf(error).startsWith('Z_')) throw error
   }
@@ -143,7 +116,6 @@ async function unpack(
 /** Takes the unpacked bytes of one file. */
 class ChatFileReader {
   readonly #store: MessageStore
-  readonly #onSkipped: () => void
   #decoder: TextDecoder | undefined
   /** The start of the file, while its format is unknown. */
   #head = ''
@@ -151,9 +123,8 @@ class ChatFileReader {
   #splitter: RecordSplitter | undefined
   #video: ChatVideo = {}
 
-  constructor(store: MessageStore, onSkipped: () => void) {
+  constructor(store: MessageStore) {
     this.#store = store
-    this.#onSkipped = onSkipped
   }
 
   /** @throws UnplayableError if a limit is exceeded */
@@ -187,10 +158,7 @@ class ChatFileReader {
       video: (video) => (this.#video = video),
       removed: (removal) => this.#store.remove(removal),
     }
-    this.#splitter = format.split({
-      onRecord: (record) => format.read(record, sink),
-      onSkipped: this.#onSkipped,
-    })
+    this.#splitter = format.split((record) => format.read(record, sink))
     this.#splitter.add(head)
   }
 }

@@ -1,25 +1,18 @@
-// The interface of the splitters, which cut the text of a chat file into records, and its limits.
-
-/** One record of a chat file: an element of a list, a line, or an XML element. */
-export interface ChatRecord {
-  /** The field of the list, or the name of the element; '' for a line or a list without a name. */
-  name: string
-  /** What is in it: parsed JSON, a line, or an `XmlElement`. */
-  value: unknown
-}
+// The interface of the splitters, which cut the text of a chat file into records, and its limit.
 
 export interface XmlElement {
+  name: string
   attributes: Readonly<Record<string, string>>
   text: string
 }
 
-export interface RecordSink {
-  onRecord(this: void, record: ChatRecord): void
-  /** A record is too long or malformed, and left out. */
-  onSkipped(this: void): void
-}
+/** Takes a record: parsed JSON, a line, or an `XmlElement`. */
+export type OnRecord = (record: unknown) => void
 
-/** Takes a file in chunks. Text of any content is valid input: nothing throws. */
+/**
+ * Takes a file in chunks. Text of any content is valid input: nothing throws, and records that are
+ * malformed or too long are left out.
+ */
 export interface RecordSplitter {
   add(text: string): void
   /**
@@ -32,3 +25,8 @@ export interface RecordSplitter {
 
 /** UTF-16 code units of a record; those of real files have some hundred to some thousand. */
 export const MAX_RECORD_LENGTH = 64 * 1024
+
+/** The end of what was read, of a record that is not complete: too long records stay too long. */
+export function keepRecord(text: string): string {
+  return text.slice(0, MAX_RECORD_LENGTH + 1)
+}

@@ -1,21 +1,7 @@
 // Comments of Twitch as TwitchDownloader, Ganymede and LiveStreamDVR write them.
 import { z } from 'zod'
 import type { ChatSink, MessageKind } from './chat-message.ts'
-import type { ChatRecord } from './record-splitter.ts'
-
-/** Fields that may be absent, null or of another type. */
-export const maybeString = z.string().optional().catch(undefined)
-/** Some writers put numbers into strings, and TwitchDownloader reads both. */
-export const maybeNumber = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .regex(/^-?\d+(?:\.\d+)?$/)
-      .transform(Number),
-  ])
-  .optional()
-  .catch(undefined)
+import { maybe, maybeNumber, maybeString } from './maybe.ts'
 
 /** Ganymede begins each chat that it converts with this message of its own. */
 const GANYMEDE_START_ID = '546a5e6e-c820-4ad2-9421-9ba5b5bf37ea'
@@ -24,23 +10,14 @@ const comment = z.object({
   _id: maybeString,
   created_at: maybeString,
   content_offset_seconds: maybeNumber,
-  commenter: z.object({ display_name: maybeString, name: maybeString }).optional().catch(undefined),
+  commenter: maybe(z.object({ display_name: maybeString, name: maybeString })),
   message: z.object({
     body: maybeString,
     bits_spent: maybeNumber,
-    fragments: z
-      .array(z.object({ text: maybeString }))
-      .optional()
-      .catch(undefined),
+    fragments: maybe(z.array(z.object({ text: maybeString }))),
     user_color: maybeString,
-    user_badges: z
-      .array(z.object({ _id: maybeString }))
-      .optional()
-      .catch(undefined),
-    user_notice_params: z
-      .object({ 'msg-id': maybeString, msg_id: maybeString })
-      .optional()
-      .catch(undefined),
+    user_badges: maybe(z.array(z.object({ _id: maybeString }))),
+    user_notice_params: maybe(z.object({ 'msg-id': maybeString, msg_id: maybeString })),
   }),
 })
 
@@ -51,15 +28,16 @@ const video = z.object({
   length: maybeNumber,
 })
 
-/** Of a file with a list of comments, or one comment on each line. */
-export function readTwitchRecord({ name, value }: ChatRecord, sink: ChatSink): void {
-  if (name === 'video') readVideo(value, sink)
-  else readComment(value, sink)
+/** The comments and the video of a file, or a comment on each line. */
+export function readTwitchRecord(record: unknown, sink: ChatSink): void {
+  const { data } = comment.safeParse(record)
+  if (data === undefined) readVideo(record, sink)
+  else if (data._id !== GANYMEDE_START_ID) readComment(data, sink)
 }
 
-function readVideo(value: unknown, sink: ChatSink): void {
-  const { data } = video.safeParse(value)
-  if (data === undefined) return
+function readVideo(record: unknown, sink: ChatSink): void {
+  const { data } = video.safeParse(record)
+  if (data?.start === undefined && data?.created_at === undefined) return
   const { created_at: createdAt, start = 0, end = 0, length = 0 } = data
   // Of a clip of Twitch, the length and the time are its own, the rest is that of the video.
   const isClip = length > 0 && end > length
@@ -71,9 +49,7 @@ function readVideo(value: unknown, sink: ChatSink): void {
   })
 }
 
-function readComment(value: unknown, sink: ChatSink): void {
-  const { data } = comment.safeParse(value)
-  if (data === undefined || data._id === GANYMEDE_START_ID) return
+function readComment(data: z.infer<typeof comment>, sink: ChatSink): void {
   const { commenter, message } = data
   const notice = message.user_notice_params
   const kind =

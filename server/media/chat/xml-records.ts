@@ -2,7 +2,7 @@
 // recorder writes the file. What else is in the file, such as a stylesheet, is skipped.
 import { SaxesParser } from 'saxes'
 import { MAX_RECORD_LENGTH } from './record-splitter.ts'
-import type { RecordSink, RecordSplitter } from './record-splitter.ts'
+import type { OnRecord, RecordSplitter, XmlElement } from './record-splitter.ts'
 
 /** Nested elements, and attributes of one element: the parser has them in memory. */
 const MAX_DEPTH = 64
@@ -15,7 +15,7 @@ const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g
 class LimitExceeded extends Error {}
 
 export class XmlRecords implements RecordSplitter {
-  readonly #sink: RecordSink
+  readonly #onRecord: OnRecord
   readonly #xml = new SaxesParser()
   #depth = 0
   #attributes: Record<string, string> = {}
@@ -25,8 +25,8 @@ export class XmlRecords implements RecordSplitter {
   #pending = 0
   #isBroken = false
 
-  constructor(sink: RecordSink) {
-    this.#sink = sink
+  constructor(onRecord: OnRecord) {
+    this.#onRecord = onRecord
     // Nothing: it goes on after an error of the syntax.
     this.#xml.on('error', () => undefined)
     this.#xml.on('opentagstart', () => this.#openElement())
@@ -45,7 +45,6 @@ export class XmlRecords implements RecordSplitter {
     } catch {
       // LimitExceeded, or a name that the parser cannot handle: the messages before it count.
       this.#isBroken = true
-      this.#sink.onSkipped()
     }
   }
 
@@ -76,8 +75,8 @@ export class XmlRecords implements RecordSplitter {
   #closeElement(name: string): void {
     this.#pending = 0
     if (this.#depth === 2) {
-      const value = { attributes: this.#attributes, text: this.#text }
-      this.#sink.onRecord({ name, value })
+      const element: XmlElement = { name, attributes: this.#attributes, text: this.#text }
+      this.#onRecord(element)
     }
     this.#depth -= 1
   }

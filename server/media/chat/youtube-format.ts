@@ -1,28 +1,17 @@
 // Chat of YouTube as yt-dlp writes it: one action of the page's own format on each line.
 import { z } from 'zod'
 import type { ChatSink, MessageKind } from './chat-message.ts'
-import type { ChatRecord } from './record-splitter.ts'
-import { maybeNumber, maybeString } from './twitch-format.ts'
+import { maybe, maybeNumber, maybeString } from './maybe.ts'
 
-const simpleText = z.object({ simpleText: maybeString }).optional().catch(undefined)
-const run = z.object({
-  text: maybeString,
-  emoji: z
-    .object({ emojiId: maybeString, shortcuts: z.array(z.string()).optional().catch(undefined) })
-    .optional()
-    .catch(undefined),
-})
-const runs = z
-  .object({ simpleText: maybeString, runs: z.array(run).optional().catch(undefined) })
-  .optional()
-  .catch(undefined)
-type Runs = z.infer<typeof runs>
-
-const badges = z
-  .array(z.object({ liveChatAuthorBadgeRenderer: z.object({ tooltip: maybeString }) }))
-  .optional()
-  .catch(undefined)
+const simpleText = maybe(z.object({ simpleText: maybeString }))
+const emoji = z.object({ emojiId: maybeString, shortcuts: maybe(z.array(z.string())) })
+const run = z.object({ text: maybeString, emoji: maybe(emoji) })
+const runs = maybe(z.object({ simpleText: maybeString, runs: maybe(z.array(run)) }))
+const badges = maybe(
+  z.array(z.object({ liveChatAuthorBadgeRenderer: z.object({ tooltip: maybeString }) })),
+)
 const label = z.object({ accessibilityData: z.object({ label: maybeString }) })
+const gift = z.object({ authorName: simpleText, primaryText: runs, authorBadges: badges })
 
 const renderer = z.object({
   id: maybeString,
@@ -35,41 +24,24 @@ const renderer = z.object({
   headerSubtext: runs,
   purchaseAmountText: simpleText,
   authorBadges: badges,
-  sticker: z.object({ accessibility: label }).optional().catch(undefined),
-  /** Of gifts. */
-  header: z
-    .object({
-      liveChatSponsorshipsHeaderRenderer: z.object({
-        authorName: simpleText,
-        primaryText: runs,
-        authorBadges: badges,
-      }),
-    })
-    .optional()
-    .catch(undefined),
+  sticker: maybe(z.object({ accessibility: label })),
+  header: maybe(z.object({ liveChatSponsorshipsHeaderRenderer: gift })),
 })
 
 /** One renderer by its name. */
 const item = z.record(z.string(), z.unknown())
-
+const byId = maybe(z.object({ targetItemId: maybeString }))
+const byAuthor = maybe(z.object({ externalChannelId: maybeString }))
+const action = z.object({
+  addChatItemAction: maybe(z.object({ item })),
+  replaceChatItemAction: maybe(z.object({ targetItemId: maybeString, replacementItem: item })),
+  markChatItemAsDeletedAction: byId,
+  removeChatItemAction: byId,
+  markChatItemsByAuthorAsDeletedAction: byAuthor,
+  removeChatItemByAuthorAction: byAuthor,
+})
 const line = z.object({
-  replayChatItemAction: z.object({
-    actions: z.array(
-      z.object({
-        addChatItemAction: z.object({ item }).optional(),
-        replaceChatItemAction: z
-          .object({ targetItemId: maybeString, replacementItem: item })
-          .optional(),
-        markChatItemAsDeletedAction: z.object({ targetItemId: maybeString }).optional(),
-        removeChatItemAction: z.object({ targetItemId: maybeString }).optional(),
-        markChatItemsByAuthorAsDeletedAction: z
-          .object({ externalChannelId: maybeString })
-          .optional(),
-        removeChatItemByAuthorAction: z.object({ externalChannelId: maybeString }).optional(),
-      }),
-    ),
-    videoOffsetTimeMsec: maybeNumber,
-  }),
+  replayChatItemAction: z.object({ actions: z.array(action), videoOffsetTimeMsec: maybeNumber }),
   videoOffsetTimeMsec: maybeNumber,
 })
 
@@ -82,37 +54,35 @@ const kinds: Readonly<Record<string, MessageKind | 'message'>> = {
   liveChatSponsorshipsGiftRedemptionAnnouncementRenderer: 'member',
 }
 
-export function readYoutubeRecord({ value }: ChatRecord, sink: ChatSink): void {
-  const { data } = line.safeParse(value)
+export function readYoutubeRecord(record: unknown, sink: ChatSink): void {
+  const { data } = line.safeParse(record)
   if (data === undefined) return
   const { actions, videoOffsetTimeMsec: offsetMs = data.videoOffsetTimeMsec } =
     data.replayChatItemAction
-  for (const action of actions) {
-    const replaced = action.replaceChatItemAction
-    const [one, all] = [
-      action.markChatItemAsDeletedAction ?? action.removeChatItemAction ?? replaced,
-      action.markChatItemsByAuthorAsDeletedAction ?? action.removeChatItemByAuthorAction,
-    ]
+  for (const each of actions) {
+    const replaced = each.replaceChatItemAction
+    const one = each.markChatItemAsDeletedAction ?? each.removeChatItemAction ?? replaced
+    const all = each.markChatItemsByAuthorAsDeletedAction ?? each.removeChatItemByAuthorAction
     if (one !== undefined) sink.removed({ id: one.targetItemId })
     if (all !== undefined) sink.removed({ userId: all.externalChannelId })
-    const items = Object.entries(action.addChatItemAction?.item ?? replaced?.replacementItem ?? {})
-    for (const [name, value] of items.slice(0, 1)) readItem(name, value, { offsetMs, sink })
+    const added = each.addChatItemAction?.item ?? replaced?.replacementItem ?? {}
+    const [found] = Object.entries(added)
+    if (found !== undefined) readItem(found, { offsetMs, sink })
   }
 }
 
 function readItem(
-  name: string,
-  value: unknown,
+  [name, value]: [string, unknown],
   { offsetMs, sink }: { offsetMs: number | undefined; sink: ChatSink },
 ): void {
   const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
   const { data } = renderer.safeParse(value)
   if (kind === undefined || data === undefined) return
-  const gift = data.header?.liveChatSponsorshipsHeaderRenderer
+  const gifts = data.header?.liveChatSponsorshipsHeaderRenderer
   const texts = [
     data.purchaseAmountText?.simpleText,
     data.sticker?.accessibility.accessibilityData.label,
-    joinRuns(gift?.primaryText),
+    joinRuns(gifts?.primaryText),
     joinRuns(data.headerPrimaryText),
     joinRuns(data.headerSubtext),
     joinRuns(data.message),
@@ -120,10 +90,10 @@ function readItem(
   sink.message({
     offsetSeconds: offsetMs === undefined ? undefined : offsetOf(offsetMs, data.timestampText),
     clockMs: data.timestampUsec === undefined ? undefined : data.timestampUsec / 1000,
-    user: data.authorName?.simpleText ?? gift?.authorName?.simpleText,
+    user: data.authorName?.simpleText ?? gifts?.authorName?.simpleText,
     text: texts.filter((text) => text !== undefined && text !== '').join(' '),
     kind: kind === 'message' ? undefined : kind,
-    badges: (data.authorBadges ?? gift?.authorBadges ?? []).map(
+    badges: (data.authorBadges ?? gifts?.authorBadges ?? []).map(
       (badge) => badge.liveChatAuthorBadgeRenderer.tooltip,
     ),
     id: data.id,
@@ -139,10 +109,9 @@ function offsetOf(offsetMs: number, text: z.infer<typeof simpleText>): number {
 }
 
 /** Emoji by their name, or as the character itself. */
-function joinRuns(text: Runs): string | undefined {
-  const parts = text?.runs?.map((each) => {
-    const { text: plain, emoji } = each
-    return plain ?? emoji?.shortcuts?.[0] ?? emoji?.emojiId ?? ''
-  })
+function joinRuns(text: z.infer<typeof runs>): string | undefined {
+  const parts = text?.runs?.map(
+    (each) => each.text ?? each.emoji?.shortcuts?.[0] ?? each.emoji?.emojiId ?? '',
+  )
   return parts?.join('') ?? text?.simpleText
 }

@@ -17,9 +17,6 @@ const counts = z.array(z.int().nonnegative())
 const storedShape = z.object({
   status: z.literal('read'),
   versions: z.array(z.string()).min(1),
-  total: z.int().nonnegative(),
-  outside: z.int().nonnegative(),
-  skipped: z.int().nonnegative(),
   counts,
   sizes: counts,
   packs: counts,

@@ -32,7 +32,8 @@ export function createChatEndpoints({ catalog, sessionChats }: Sources): Endpoin
       answer: async (call) => {
         const row = findPlayable(catalog, call)
         const { chat, version, isGrowing: growing } = await chats().find(row, call.signal)
-        const { counts, total } = chat
+        const { counts } = chat
+        const total = counts.reduce((sum, count) => sum + count, 0)
         const bucketSeconds = BUCKET_SECONDS
         const index: ChatIndexResponse = { version, bucketSeconds, counts, total, growing }
         const text = JSON.stringify(index)
