@@ -33,18 +33,10 @@ export interface PackedChat extends BucketTable {
 
 /** Compresses one bucket at a time, and lets other work of the thread run in between. */
 export async function packBuckets(store: MessageStore): Promise<PackedChat> {
-  const packed: PackedChat = {
-    counts: [],
-    sizes: [],
-    packs: [],
-    versions: [],
-    bytes: [],
-  }
   const hash = createHash('sha256')
-  const addVersion = (): void => {
-    packed.versions.push(hash.copy().digest('base64url').slice(0, VERSION_LENGTH))
-  }
-  addVersion()
+  const versionOf = (): string => hash.copy().digest('base64url').slice(0, VERSION_LENGTH)
+  const versions = [versionOf()]
+  const packed: PackedChat = { counts: [], sizes: [], packs: [], versions, bytes: [] }
   let pack: Buffer[] = []
   let packBytes = 0
   const endPack = (): void => {
@@ -56,7 +48,7 @@ export async function packBuckets(store: MessageStore): Promise<PackedChat> {
   for (const [bucket, messages] of store.buckets().entries()) {
     const { content, count } = formatBucket(store, messages, target)
     hash.update(content)
-    addVersion()
+    versions.push(versionOf())
     const compressed = gzipSync(content)
     if (packBytes === 0) packed.packs.push(bucket)
     pack.push(compressed)

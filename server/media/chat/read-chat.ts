@@ -117,9 +117,9 @@ async function* unpack(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 class ChatFileReader {
   readonly #store: MessageStore
   #decoder: TextDecoder | undefined
-  /** The start of the file, while its format is unknown. */
-  #head = ''
-  #format: ChatFormat | 'unknown' | undefined
+  /** The start of the file, until it shows the format. */
+  #head: string | undefined = ''
+  #format: ChatFormat | undefined
   #splitter: RecordSplitter | undefined
   #video: ChatVideo = {}
 
@@ -129,30 +129,27 @@ class ChatFileReader {
 
   /** @throws UnplayableError if a limit is exceeded */
   add(bytes: Uint8Array): void {
-    if (this.#format === 'unknown') return
+    if (this.#head === undefined && this.#format === undefined) return
     this.#decoder ??= new TextDecoder(encodingOf(bytes))
     const text = this.#decoder.decode(bytes, { stream: true })
-    if (this.#splitter !== undefined) return this.#splitter.add(text)
+    if (this.#head === undefined) return this.#splitter?.add(text)
     this.#head += text
-    if (this.#head.length >= HEAD_LENGTH) this.#findFormat()
+    if (this.#head.length >= HEAD_LENGTH) this.#findFormat(this.#head)
   }
 
   end(parts: readonly ChatPart[], isGrowing: boolean): void {
-    if (this.#format === undefined) this.#findFormat()
+    if (this.#head !== undefined) this.#findFormat(this.#head)
+    if (this.#format === undefined) return
     this.#splitter?.end(isGrowing)
-    const { first } = this.#store
-    const format = this.#format
-    if (format === undefined || format === 'unknown') return
-    const options = { time: format.time, video: this.#video, parts, first, isGrowing }
-    this.#store.endFile(createChatTimeline(options))
+    const [{ time }, { first }, video] = [this.#format, this.#store, this.#video]
+    this.#store.endFile(createChatTimeline({ time, video, parts, first, isGrowing }))
   }
 
-  #findFormat(): void {
-    const head = this.#head
+  #findFormat(head: string): void {
+    this.#head = undefined
     const format = findChatFormat(head.slice(0, HEAD_LENGTH))
-    this.#format = format ?? 'unknown'
-    this.#head = ''
     if (format === undefined) return
+    this.#format = format
     const sink: ChatSink = {
       message: (message) => this.#store.add(message),
       video: (video) => (this.#video = video),

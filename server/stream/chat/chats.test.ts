@@ -143,7 +143,7 @@ describe('a growing chat', () => {
     contents = { chat: ircLines(crowd.map((each) => ({ user: 'Bob', ...each }))) }
     const chats = createChats('a')
     const countsOf = async (version: string): Promise<number[] | undefined> =>
-      (await chats.find(growing(version), signal))?.chat.counts
+      (await chats.find(growing(version), signal))?.counts
     expect(await countsOf('1')).toEqual([50])
     contents.chat += ircLines([{ seconds: 61, user: 'Eve', text: 'bye' }])
     expect(await countsOf('2')).toEqual([50])
@@ -189,7 +189,7 @@ describe('a growing chat', () => {
     expect(await stateOf('2')).toEqual([undefined, undefined])
     // What is older than the change keeps its URL.
     const first = await chats.find(growing('2'), signal)
-    expect(first?.chat.counts).toEqual([51, 2, 1])
+    expect(first?.counts).toEqual([51, 2, 1])
   })
 
   it('keeps the URLs of its final buckets while later ones are added', async () => {

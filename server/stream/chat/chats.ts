@@ -41,7 +41,7 @@ export interface FoundBucket {
 type Chat = StoredChat & Partial<Pick<ReadChat, 'bytes'>>
 
 export interface FoundChat {
-  chat: Chat
+  counts: number[]
   /** For all buckets; of a growing chat, it identifies all but the last one. */
   version: string
   isGrowing: boolean
@@ -99,15 +99,12 @@ export class Chats {
    */
   async find(session: ChatSession, signal: AbortSignal): Promise<FoundChat | undefined> {
     const job = planChat(session, this.#options.settleSeconds)
-    if (job.files.length === 0) return undefined
-    const found = job.isGrowing
-      ? await this.#findGrowing(session, job, signal)
-      : await this.#findFinished(keyOf(session, job), job, signal)
-    if (found.status !== 'read') return undefined
+    const chat = await this.#find(session, job, signal)
+    if (chat === undefined) return undefined
     const { isGrowing } = job
-    const identified = found.counts.length - (isGrowing ? 1 : 0)
-    const version = found.versions[Math.max(0, identified)] ?? ''
-    return { chat: found, version, isGrowing }
+    const { counts, versions } = chat
+    const identified = Math.max(0, counts.length - (isGrowing ? 1 : 0))
+    return { counts, version: versions[identified] ?? '', isGrowing }
   }
 
   /** The JSON of a bucket; undefined if there is none. @throws as `find` */
@@ -116,10 +113,10 @@ export class Chats {
     address: BucketAddress,
     signal: AbortSignal,
   ): Promise<FoundBucket | undefined> {
-    const found = await this.find(session, signal)
-    const known = found && (await this.#bucketOf(found.chat, address, signal))
-    if (known !== 'lost') return known
     const job = planChat(session, this.#options.settleSeconds)
+    const chat = await this.#find(session, job, signal)
+    const known = chat && (await this.#bucketOf(chat, address, signal))
+    if (known !== 'lost') return known
     const read = await this.#readFinished(keyOf(session, job), job, signal)
     const again = read.status === 'read' ? await this.#bucketOf(read, address, signal) : undefined
     return again === 'lost' ? undefined : again
@@ -139,13 +136,20 @@ export class Chats {
     return json === undefined ? 'lost' : { json, isFinal: bucket < identified }
   }
 
+  /** The chat as it is known, or read. */
+  async #find(session: ChatSession, job: ChatJob, signal: AbortSignal): Promise<Chat | undefined> {
+    if (job.files.length === 0) return undefined
+    const found = job.isGrowing
+      ? await this.#findGrowing(session, job, signal)
+      : await this.#findFinished(keyOf(session, job), job, signal)
+    return found.status === 'read' ? found : undefined
+  }
+
   async #findFinished(key: string, job: ChatJob, signal: AbortSignal): Promise<Known> {
     const known = this.#known.get(key) ?? (await this.#cache.find(key, signal))
-    if (known !== undefined) {
-      this.#known.set(key, known)
-      return known
-    }
-    return this.#readFinished(key, job, signal)
+    if (known === undefined) return this.#readFinished(key, job, signal)
+    this.#known.set(key, known)
+    return known
   }
 
   async #findGrowing(

@@ -31,8 +31,7 @@ export function createChatEndpoints({ catalog, sessionChats }: Sources): Endpoin
       admission: 'inside',
       answer: async (call) => {
         const row = findPlayable(catalog, call)
-        const { chat, version, isGrowing: growing } = await chats().find(row, call.signal)
-        const { counts } = chat
+        const { counts, version, isGrowing: growing } = await chats().find(row, call.signal)
         const total = counts.reduce((sum, count) => sum + count, 0)
         const bucketSeconds = BUCKET_SECONDS
         const index: ChatIndexResponse = { version, bucketSeconds, counts, total, growing }
