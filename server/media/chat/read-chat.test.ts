@@ -1,4 +1,6 @@
 // Chat files of all formats: what is read of real structures, of damaged ones, and of any bytes.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -27,6 +29,7 @@ import type { ChatLimits } from './message-store.ts'
 import { isChat, readChat } from './read-chat.ts'
 import type { ReadChat } from './read-chat.ts'
 
+const DOCUMENT = path.join(import.meta.dirname, '../../../docs/chat.md')
 const HOUR: ChatPart = { startSeconds: 0, durationSeconds: 3600 }
 const STARTED: ChatPart = { ...HOUR, startMs: CHAT_START_MS }
 
@@ -174,12 +177,23 @@ describe.each(Object.entries(formats))('%s', (_name, format) => {
 })
 
 describe.each(Object.entries(madeChats))('%s', (_name, { content, shown: expected }) => {
-  it('has its messages, as docs/chat.md lists them', async () => {
+  it('has its messages', async () => {
     const found = await shown(content)
     expect(found.map(({ t, user, text, kind }) => [t, user, text, kind])).toEqual(
       expected.map(([t, user, text, kind]) => [t, user, text, kind]),
     )
   })
+})
+
+it('has as many messages of each tool as docs/chat.md lists', () => {
+  const rows = readFileSync(DOCUMENT, 'utf8').matchAll(/\| +(\d+) +\| +(\d+) +\|$/gm)
+  const listed = [...rows].map(([, inFile, isShown]) => [Number(inFile), Number(isShown)])
+  const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
+  const made = Object.values(madeChats)
+  expect([0, 1].map((column) => sum(listed.map((row) => row[column] ?? NaN)))).toEqual([
+    sum(made.map(({ messages: inFile }) => inFile)),
+    sum(made.map(({ shown: expected }) => expected.length)),
+  ])
 })
 
 describe('messages', () => {
