@@ -2,9 +2,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { createAdmission } from '../../base/admission/limits.ts'
 import { FolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
+import type { StorageEntry } from '../../storage/recordings/storage.ts'
 import { ChatFiles } from './chat-files.ts'
+import type { ChatFilesOptions } from './chat-files.ts'
 
 const { signal } = new AbortController()
 
@@ -27,12 +30,13 @@ async function place(...names: string[]): Promise<void> {
   }
 }
 
-function createFiles(): ChatFiles {
+function createFiles(
+  storage: ChatFilesOptions['storage'] = new FolderStorage(root, {}),
+): ChatFiles {
   const isChat = (head: Uint8Array): boolean => {
     opened.push(Buffer.from(head).toString())
     return Buffer.from(head).toString() === 'CHAT'
   }
-  const storage = new FolderStorage(root, {})
   return new ChatFiles({ storage, gate: createAdmission().sidecars, isChat })
 }
 
@@ -67,6 +71,35 @@ describe('the chat file of a recording', () => {
   it('is the first by preference, and no other sidecar', async () => {
     await place('a/1.ts', 'a/1.chat.log', 'a/1.chat.jsonl', 'a/1.chat.xml', 'a/1.chat.info.json')
     expect(await found('a/1.ts', 'file')).toEqual([['a/1.chat.jsonl', undefined]])
+  })
+
+  it('begins like a recording whose name ends as those of Ganymede and LiveStreamDVR', async () => {
+    await place('a/7-video.mp4', 'a/7-chat.mp4', 'a/7-chat.json', 'a/7-info.json')
+    expect(await found('a/7-video.mp4', 'file')).toEqual([['a/7-chat.json', undefined]])
+    await place('b/8-video_hls/8.m3u8', 'b/8-live-chat.json', 'b/x_vod.mp4', 'b/x.chatdump')
+    expect(await found('b/8-video_hls', 'folder')).toEqual([['b/8-live-chat.json', undefined]])
+    expect(await found('b/x_vod.mp4', 'file')).toEqual([['b/x.chatdump', undefined]])
+  })
+
+  it('is found among many other files, with one listing of the folder', async () => {
+    const others = Array.from({ length: 20_000 }, (_, nth) => `other-${nth}.json`)
+    const entries = [...others, '1.ts', '1.chat.json', '2.ts', '2.chat.json'].map(
+      (name): StorageEntry => ({ name, kind: 'file' }),
+    )
+    let listings = 0
+    const storage = {
+      list: async () => Promise.resolve(((listings += 1), entries)),
+      stat: async (name: string) => Promise.resolve({ sizeBytes: 4, modifiedMs: 0, version: name }),
+      open: async () => Promise.resolve(bytesFile(Buffer.from('CHAT'))),
+    }
+    const files = createFiles(storage)
+    for (const nth of [1, 2]) {
+      const [file] = await files.find({ path: `a/${nth}.ts`, kind: 'file' }, signal)
+      expect(file?.path).toBe(`a/${nth}.chat.json`)
+    }
+    // Of a session, none of which is named like a part.
+    expect(await files.find({ path: 'a', kind: 'folder' }, signal)).toHaveLength(2)
+    expect(listings).toBe(1)
   })
 
   it('is opened once for each version', async () => {

@@ -5,9 +5,7 @@ import type { Gate } from '../../base/admission/gate.ts'
 import { isAppError } from '../../base/errors.ts'
 import { joinPath, splitPath } from '../../storage/recordings/library-path.ts'
 import type { FileStat, Storage, StorageEntry } from '../../storage/recordings/storage.ts'
-import { compareNatural } from '../catalog/names/ordering.ts'
 import { parseRecordingName } from '../catalog/names/recording-name.ts'
-import { readSessionFolder } from '../catalog/names/session-folder.ts'
 import { RecentResults } from './recent-results.ts'
 import type { SidecarSource } from './sidecar-files.ts'
 
@@ -15,12 +13,12 @@ import type { SidecarSource } from './sidecar-files.ts'
 export interface ChatFile {
   path: string
   stat: FileStat
-  /** Name of the part in NFC, without its extension; undefined for all of a session. */
+  /** `chatBase` of the part's name; undefined for all of a session. */
   part: string | undefined
 }
 
 export interface ChatFilesOptions {
-  storage: Pick<Storage, 'list' | 'open'>
+  storage: Pick<Storage, 'list' | 'open' | 'stat'>
   /** Admits the files that are opened. */
   gate: Gate
   /** Whether a file is a chat, by its first bytes. */
@@ -33,14 +31,27 @@ const ENDINGS = ['.json', '.jsonl', '.xml', '.chatdump', '.gz', '.line', '.txt',
 const OTHERS = ['.info.json', 'streamer.json']
 /** What separates the name of a recording from the rest of a file's name. */
 const SEPARATOR = /^[ .\-_([]/
+/** Ganymede and LiveStreamDVR add these to the names of recordings, and of videos of their chat. */
+const VIDEO_MARK = /[-_](?:video|video_hls|vod)$/
+const CHAT_MARKS = ['-chat', '_chat']
 const HEAD_BYTES = 64 * 1024
 /** Files of one recording that are opened. */
 const MAX_CANDIDATES = 8
 const MAX_KNOWN_FILES = 10_000
 
+/** The names in a folder. */
+interface FolderNames {
+  /** Of files that may be chats. */
+  names: string[]
+  /** Bases of recordings and folders: the keys. */
+  bases: Record<string, true>
+  hasPlaylist: boolean
+}
+
 export class ChatFiles {
   readonly #options: ChatFilesOptions
   readonly #recent = new RecentResults<ChatFile[]>()
+  readonly #folders = new RecentResults<FolderNames>()
   /** Whether a file is a chat, by version and path. */
   readonly #known = new LRUCache<string, boolean>({ max: MAX_KNOWN_FILES })
 
@@ -49,7 +60,7 @@ export class ChatFiles {
   }
 
   /**
-   * One file for the session, or one for each part that has one; at most two seconds old.
+   * One file for the session, or one for each part that has one; at most four seconds old.
    *
    * @throws AppError `busy` if too many files are read or storage is unavailable; the signal's
    *   reason
@@ -59,102 +70,115 @@ export class ChatFiles {
   }
 
   async #find({ path, kind }: SidecarSource, signal: AbortSignal): Promise<ChatFile[]> {
+    const inside = kind === 'folder' ? await this.#findInside(path, signal) : []
+    if (inside.length > 0) return inside
     const { folder, name } = splitPath(path) ?? { folder: '', name: path }
-    const listed = kind === 'folder' ? path : folder
-    const entries = await this.#list(listed, signal)
-    const wanted = kind === 'folder' ? undefined : baseOf(name)
+    const base = chatBase(name)
+    const { names, bases } = await this.#list(folder, signal)
+    const own = names.filter((each) => {
+      const normalized = each.normalize('NFC')
+      return normalized.startsWith(base) && longestBase(normalized, bases) === base
+    })
+    return this.#firstChat(folder, own, { part: undefined, signal })
+  }
+
+  async #findInside(folder: string, signal: AbortSignal): Promise<ChatFile[]> {
+    const { names, bases, hasPlaylist } = await this.#list(folder, signal)
+    const groups = Map.groupBy(names, (name) =>
+      hasPlaylist ? undefined : longestBase(name.normalize('NFC'), bases),
+    )
     const found: ChatFile[] = []
-    for (const [part, candidates] of groupCandidates(entries, kind)) {
-      if (wanted !== undefined && part !== wanted) continue
-      const file = await this.#firstChat(listed, candidates, signal)
-      if (file !== undefined) found.push({ ...file, part: wanted === undefined ? part : undefined })
+    for (const [part, own] of groups) {
+      found.push(...(await this.#firstChat(folder, own, { part, signal })))
     }
     const ofParts = found.filter(({ part }) => part !== undefined)
     return ofParts.length > 0 ? ofParts : found
   }
 
-  async #list(folder: string, signal: AbortSignal): Promise<StorageEntry[]> {
-    const isKnown = (name: string): boolean => !isCandidate(name)
-    try {
-      return await this.#options.storage.list(folder, { stats: true, isKnown, signal })
-    } catch (error) {
-      if (!isAppError(error, 'not_found', 'failed')) throw error
-      return []
-    }
+  async #list(folder: string, signal: AbortSignal): Promise<FolderNames> {
+    return this.#folders.find(folder, signal, async (all) => {
+      try {
+        return namesIn(await this.#options.storage.list(folder, { signal: all }))
+      } catch (error) {
+        if (!isAppError(error, 'not_found', 'failed')) throw error
+        return namesIn([])
+      }
+    })
   }
 
+  /** None or one. */
   async #firstChat(
     folder: string,
-    candidates: readonly StorageEntry[],
-    signal: AbortSignal,
-  ): Promise<Omit<ChatFile, 'part'> | undefined> {
-    for (const { name, stat } of candidates.toSorted(byPreference).slice(0, MAX_CANDIDATES)) {
+    names: readonly string[],
+    { part, signal }: { part: string | undefined; signal: AbortSignal },
+  ): Promise<ChatFile[]> {
+    for (const name of byPreference(names).slice(0, MAX_CANDIDATES)) {
       const path = joinPath(folder, name)
-      if (stat !== undefined && (await this.#isChat(path, stat, signal))) return { path, stat }
+      const stat = await this.#statChat(path, signal)
+      if (stat !== undefined) return [{ path, stat, part }]
     }
-    return undefined
+    return []
   }
 
-  async #isChat(path: string, stat: FileStat, signal: AbortSignal): Promise<boolean> {
-    const key = `${stat.version} ${path}`
-    const known = this.#known.get(key)
-    if (known !== undefined) return known
-    const { storage, gate, isChat } = this.#options
+  /** Undefined if the file is no chat, or cannot be read. */
+  async #statChat(path: string, signal: AbortSignal): Promise<FileStat | undefined> {
+    const { storage, gate } = this.#options
     try {
-      const found = await gate.run(async () => {
-        const file = await storage.open(path, { signal })
-        try {
-          const head = Buffer.alloc(Math.min(HEAD_BYTES, file.stat.sizeBytes))
-          return isChat(head.subarray(0, await file.read(head, 0)))
-        } finally {
-          await file.close()
-        }
-      }, signal)
-      this.#known.set(key, found)
-      return found
+      const stat = await storage.stat(path, { signal })
+      const key = `${stat.version} ${path}`
+      const isChat =
+        this.#known.get(key) ?? (await gate.run(async () => this.#readHead(path, signal), signal))
+      this.#known.set(key, isChat)
+      return isChat ? stat : undefined
     } catch (error) {
       if (!isAppError(error, 'not_found', 'gone', 'failed')) throw error
-      return false
+      return undefined
+    }
+  }
+
+  async #readHead(path: string, signal: AbortSignal): Promise<boolean> {
+    const file = await this.#options.storage.open(path, { signal })
+    try {
+      const head = Buffer.alloc(Math.min(HEAD_BYTES, file.stat.sizeBytes))
+      return this.#options.isChat(head.subarray(0, await file.read(head, 0)))
+    } finally {
+      await file.close()
     }
   }
 }
 
-/**
- * The files that may be chats, by the recording whose name they begin with. In a session folder,
- * all others belong to the session.
- */
-function groupCandidates(
-  entries: readonly StorageEntry[],
-  kind: SidecarSource['kind'],
-): Map<string | undefined, StorageEntry[]> {
-  const bases = new Set(
-    entries
-      .filter(({ name, kind: each }) => each === 'folder' || parseRecordingName(name) !== undefined)
-      .map(({ name }) => baseOf(name)),
-  )
-  const hasParts = kind === 'file' || readSessionFolder(entries)?.kind === 'parts'
-  const groups = new Map<string | undefined, StorageEntry[]>()
-  const files = entries.filter((entry) => entry.kind === 'file' && isCandidate(entry.name))
-  for (const entry of files.toSorted((a, b) => compareNatural(a.name, b.name))) {
-    const base = hasParts ? longestBase(entry.name.normalize('NFC'), bases) : undefined
-    if (base !== undefined || kind === 'folder') {
-      groups.set(base, [...(groups.get(base) ?? []), entry])
+function namesIn(entries: readonly StorageEntry[]): FolderNames {
+  const bases: FolderNames['bases'] = Object.create(null)
+  const names: string[] = []
+  const marked: string[] = []
+  for (const { name, kind } of entries) {
+    if (kind === 'file' && isCandidate(name)) names.push(name)
+    else if (kind === 'folder' || parseRecordingName(name) !== undefined) {
+      const base = chatBase(name)
+      bases[base] = true
+      if (base !== baseOf(name)) marked.push(base)
     }
   }
-  return groups
+  // Videos of the chat, which is that of the recording.
+  for (const base of marked) for (const mark of CHAT_MARKS) delete bases[base + mark]
+  const hasPlaylist = entries.some(({ name }) => name.toLowerCase().endsWith('.m3u8'))
+  return { names, bases, hasPlaylist }
 }
 
-/** The name of a recording or folder, by which its chat files begin. */
-export function baseOf(name: string): string {
+function baseOf(name: string): string {
   return (parseRecordingName(name)?.base ?? name).normalize('NFC')
 }
 
+/** How the names of the chat files of a recording or folder begin. */
+export function chatBase(name: string): string {
+  return baseOf(name).replace(VIDEO_MARK, '')
+}
+
 /** `1-2.json` belongs to `1-2.ts` rather than to `1.ts`. */
-function longestBase(name: string, bases: ReadonlySet<string>): string | undefined {
+function longestBase(name: string, bases: FolderNames['bases']): string | undefined {
   for (let length = name.length - 1; length > 0; length -= 1) {
-    if (SEPARATOR.test(name.slice(length, length + 1)) && bases.has(name.slice(0, length))) {
-      return name.slice(0, length)
-    }
+    const base = name.slice(0, length)
+    if (SEPARATOR.test(name.charAt(length)) && base in bases) return base
   }
   return undefined
 }
@@ -166,8 +190,7 @@ function isCandidate(name: string): boolean {
   )
 }
 
-function byPreference(a: StorageEntry, b: StorageEntry): number {
-  const rankOf = ({ name }: StorageEntry): number =>
-    ENDINGS.findIndex((ending) => name.toLowerCase().endsWith(ending))
-  return rankOf(a) - rankOf(b) || compareNatural(a.name, b.name)
+function byPreference(names: readonly string[]): string[] {
+  const sorted = names.toSorted()
+  return ENDINGS.flatMap((ending) => sorted.filter((name) => name.toLowerCase().endsWith(ending)))
 }

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../../shared/with-timeout.ts'
 import { AppError } from '../../base/errors.ts'
-import { baseOf } from '../../library/metadata/chat-files.ts'
+import { chatBase } from '../../library/metadata/chat-files.ts'
 import type { ChatFile } from '../../library/metadata/chat-files.ts'
 import { startTimeMs } from '../../library/catalog/names/start-time.ts'
 import { findPack, readBucket } from '../../media/chat/chat-buckets.ts'
@@ -209,7 +209,7 @@ function planChat(session: ChatSession, settleSeconds: number): ChatJob {
   const { files, parts, startMs } = session
   const places = parts.map(({ path, startSeconds, durationSeconds }, nth) => {
     const name = path.slice(path.lastIndexOf('/') + 1)
-    const base = baseOf(name)
+    const base = chatBase(name)
     const namedMs = startTimeMs({ date: '', sessionId: '', fileName: base })
     const part: ChatPart = {
       startSeconds,
