@@ -40,7 +40,10 @@ async function findProblem(
     const files = await chatFiles.find(row, signal)
     if (files.length === 0) return undefined
     const parts = [{ startSeconds: 0, durationSeconds: 0 }]
-    const job = { files: files.map(({ path }) => ({ path, parts })), isGrowing: false }
+    const job = {
+      files: files.map(({ path, stat: { version } }) => ({ path, version, parts })),
+      isGrowing: true,
+    }
     const outcome = await readChat(job)
     if (outcome.status === 'read' || outcome.reason === undefined) return undefined
     const name = splitPath(files[0]?.path ?? '')?.name

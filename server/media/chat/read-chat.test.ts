@@ -66,6 +66,7 @@ async function read(
   // One file covers all parts; of several, each covers its own.
   const files = list.map((_, nth) => ({
     path: String(nth),
+    version: '1',
     parts: list.length === 1 ? parts : parts.slice(nth, nth + 1),
   }))
   return readChat(storage, { files, isGrowing })
@@ -430,7 +431,7 @@ describe('limits', () => {
     limits: Partial<ChatLimits>,
   ): ReturnType<typeof readChat> => {
     const storage = { open: async () => Promise.resolve(bytesFile(Buffer.from(content))) }
-    const job = { files: [{ path: '0', parts: [HOUR] }], isGrowing: false }
+    const job = { files: [{ path: '0', version: '1', parts: [HOUR] }], isGrowing: false }
     return readChat(storage, job, { ...CHAT_LIMITS, ...limits })
   }
   const refusedFor = (limit: string, max: number): object => {

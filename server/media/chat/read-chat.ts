@@ -2,7 +2,7 @@
 import { pipeline, Readable } from 'node:stream'
 import { TextDecoder } from 'node:util'
 import { constants, createGunzip, gunzipSync } from 'node:zlib'
-import { codeOf, UnplayableError } from '../../base/errors.ts'
+import { AppError, codeOf, UnplayableError } from '../../base/errors.ts'
 import type { UnplayableReason } from '../../base/problem.ts'
 import { readAhead } from '../../storage/recordings/read-ahead.ts'
 import type { OpenFile, Storage } from '../../storage/recordings/storage.ts'
@@ -22,8 +22,8 @@ const GZIP_MAGIC = [0x1f, 0x8b] as const
 
 /** The chat files of a session, and what they cover. */
 export interface ChatJob {
-  /** In the order of the session. */
-  files: { path: string; parts: ChatPart[] }[]
+  /** In the order of the session; `version` is `FileStat.version`. */
+  files: { path: string; version: string; parts: ChatPart[] }[]
   /** The duration of the last part of each file is then unknown: 0. */
   isGrowing: boolean
 }
@@ -36,7 +36,8 @@ export type ChatOutcome = ReadChat | { status: 'refused'; reason?: UnplayableRea
 /**
  * Memory is bounded by the limits of `MessageStore`, whatever the size of the files.
  *
- * @throws AppError `not_found`, `busy` or `failed` if a file cannot be read
+ * @throws AppError `busy` if a file has another version and is not growing; `not_found`, `busy` or
+ *   `failed` if it cannot be read
  */
 export async function readChat(
   storage: Pick<Storage, 'open'>,
@@ -45,9 +46,10 @@ export async function readChat(
 ): Promise<ChatOutcome> {
   const store = new MessageStore(limits)
   try {
-    for (const { path, parts } of files) {
+    for (const { path, version, parts } of files) {
       const reader = new ChatFileReader(store)
-      await readFile(storage, path, { reader, isGrowing, maxBytes: limits.bytes })
+      const expected = isGrowing ? undefined : version
+      await readFile(storage, path, { reader, expected, maxBytes: limits.bytes })
       reader.end(parts, isGrowing)
     }
   } catch (error) {
@@ -60,17 +62,21 @@ export async function readChat(
 
 interface FileTarget {
   reader: ChatFileReader
-  isGrowing: boolean
+  /** Version of a file that does not grow. */
+  expected: string | undefined
   maxBytes: number
 }
 
 async function readFile(
   storage: Pick<Storage, 'open'>,
   path: string,
-  { reader, isGrowing, maxBytes }: FileTarget,
+  { reader, expected, maxBytes }: FileTarget,
 ): Promise<void> {
   const file = await storage.open(path)
   try {
+    if (expected !== undefined && file.stat.version !== expected) {
+      throw new AppError('busy', 'the chat file has changed; try again soon')
+    }
     const start = Buffer.alloc(GZIP_MAGIC.length)
     await file.read(start, 0)
     const chunks = readChunks(readAhead(file))
@@ -81,7 +87,7 @@ async function readFile(
       if (sizeBytes > maxBytes) throw limitExceeded('chat-bytes', maxBytes)
       reader.add(chunk)
     }
-    await (isGrowing ? undefined : file.checkUnchanged())
+    await (expected === undefined ? undefined : file.checkUnchanged())
   } finally {
     await file.close()
   }

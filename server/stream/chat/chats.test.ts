@@ -19,6 +19,8 @@ const messages = [
 
 let root: string
 let reads: number
+/** Version of the file. */
+let current: string
 /** Contents by path. */
 let contents: Record<string, string>
 
@@ -38,9 +40,12 @@ const log = {
 }
 
 /** Of a process with a data folder of its own. */
-function createChats(data: string, shared?: SharedArtifacts): Chats {
+function createChats(data: string, shared?: SharedArtifacts, onRead = (): void => {}): Chats {
   const storage = {
-    open: async (name: string) => Promise.resolve(bytesFile(Buffer.from(contents[name] ?? ''))),
+    open: async (name: string) => {
+      const file = bytesFile(Buffer.from(contents[name] ?? ''))
+      return Promise.resolve({ ...file, stat: { ...file.stat, version: current } })
+    },
   }
   return new Chats({
     folder: path.join(root, data),
@@ -49,6 +54,7 @@ function createChats(data: string, shared?: SharedArtifacts): Chats {
     settleSeconds: 30,
     readChat: async (job) => {
       reads += 1
+      onRead()
       return readChat(storage, job)
     },
   })
@@ -56,6 +62,7 @@ function createChats(data: string, shared?: SharedArtifacts): Chats {
 
 function sessionOf(options: Partial<ChatSession> = {}, version = '1'): ChatSession {
   const stat = { sizeBytes: 1, modifiedMs: 0, version }
+  current = version
   return {
     key: 'alice/2026-01-31/1',
     files: [{ path: 'chat', stat, part: undefined }],
@@ -107,6 +114,14 @@ describe('a finished chat', () => {
     expect(reads).toBe(3)
   })
 
+  it('is not stored if the file was replaced in the meantime', async () => {
+    const chats = createChats('a')
+    const listed = sessionOf({}, '1')
+    current = '2'
+    await expect(chats.find(listed, signal)).rejects.toMatchObject({ code: 'busy' })
+    expect(await chats.find(sessionOf({}, '2'), signal)).toMatchObject({ counts: [1, 1] })
+  })
+
   it('is read again if its packs are lost', async () => {
     await textOf(createChats('a'), sessionOf(), 0)
     const chats = createChats('a')
@@ -149,12 +164,30 @@ describe('a growing chat', () => {
     expect(await countsOf('2')).toEqual([50])
     expect(reads).toBe(1)
     vi.advanceTimersByTime(3000)
-    // The old state is the response while it is read.
-    await countsOf('2')
-    await vi.waitUntil(async () => (await countsOf('2'))?.length === 2, soon)
+    expect(await countsOf('2')).toEqual([50, 1])
     expect(reads).toBe(2)
     vi.advanceTimersByTime(3000)
     await countsOf('2')
+    expect(reads).toBe(2)
+  })
+
+  it('is the old one while a long read goes on, which takes a third of the time', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    let isSlow = true
+    const chats = createChats('a', undefined, () => {
+      if (isSlow) vi.advanceTimersByTime(10_000)
+    })
+    const countsOf = async (version: string): Promise<number[] | undefined> =>
+      (await chats.find(growing(version), signal))?.counts
+    expect(await countsOf('1')).toEqual([1, 1])
+    contents = { chat: twitchJson(messages.slice(0, 1)) }
+    isSlow = false
+    vi.advanceTimersByTime(19_000)
+    expect(await countsOf('2')).toEqual([1, 1])
+    expect(reads).toBe(1)
+    vi.advanceTimersByTime(1000)
+    expect(await countsOf('2')).toEqual([1, 1])
+    await vi.waitUntil(async () => (await countsOf('2'))?.length === 1, soon)
     expect(reads).toBe(2)
   })
 

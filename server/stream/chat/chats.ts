@@ -1,6 +1,7 @@
 // The chats of sessions: stored, or read once for all requests of a process.
 import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../../shared/with-timeout.ts'
+import { SharedWork } from '../../base/admission/shared-work.ts'
 import { AppError } from '../../base/errors.ts'
 import { chatBase } from '../../library/metadata/chat-files.ts'
 import type { ChatFile } from '../../library/metadata/chat-files.ts'
@@ -60,9 +61,11 @@ const READ_WAIT_MS = 8000
 const MAX_KNOWN_CHATS = 1000
 /** Of the packs of growing chats. */
 const MAX_GROWING_BYTES = 64 * 1024 * 1024
-/** A growing chat is read again after this time, and at most this share of the time. */
+/** A growing chat is read again after this time, or after this multiple of what a read takes. */
 const GROWING_EVERY_MS = 3000
-const GROWING_PAUSES = 10
+const GROWING_PAUSES = 2
+/** Requests wait for a read that was shorter the last time. */
+const SHORT_READ_MS = 1000
 
 type Known = StoredChat | Extract<ChatOutcome, { status: 'refused' }>
 
@@ -84,7 +87,8 @@ export class Chats {
     sizeCalculation: ({ outcome }) =>
       outcome.status === 'read' ? outcome.bytes.reduce((sum, { length }) => sum + length, 1000) : 1,
   })
-  readonly #reads = new Map<string, Promise<unknown>>()
+  readonly #reads = new SharedWork<ChatOutcome>()
+  readonly #unending = new AbortController().signal
 
   constructor(options: ChatsOptions) {
     this.#options = options
@@ -117,7 +121,7 @@ export class Chats {
     const chat = await this.#find(session, job, signal)
     const known = chat && (await this.#bucketOf(chat, address, signal))
     if (known !== 'lost') return known
-    const read = await this.#readFinished(keyOf(session, job), job, signal)
+    const read = await this.#readFinished(job, signal)
     const again = read.status === 'read' ? await this.#bucketOf(read, address, signal) : undefined
     return again === 'lost' ? undefined : again
   }
@@ -141,13 +145,14 @@ export class Chats {
     if (job.files.length === 0) return undefined
     const found = job.isGrowing
       ? await this.#findGrowing(session, job, signal)
-      : await this.#findFinished(keyOf(session, job), job, signal)
+      : await this.#findFinished(job, signal)
     return found.status === 'read' ? found : undefined
   }
 
-  async #findFinished(key: string, job: ChatJob, signal: AbortSignal): Promise<Known> {
+  async #findFinished(job: ChatJob, signal: AbortSignal): Promise<Known> {
+    const key = keyOf(job)
     const known = this.#known.get(key) ?? (await this.#cache.find(key, signal))
-    if (known === undefined) return this.#readFinished(key, job, signal)
+    if (known === undefined) return this.#readFinished(job, signal)
     this.#known.set(key, known)
     return known
   }
@@ -157,12 +162,11 @@ export class Chats {
     job: ChatJob,
     signal: AbortSignal,
   ): Promise<ChatOutcome> {
-    const key = keyOf(session, job)
+    const key = keyOf(job)
     const before = this.#growing.get(session.key)
-    if (before?.key === key) return before.outcome
     const pauseMs = Math.max(GROWING_EVERY_MS, GROWING_PAUSES * (before?.tookMs ?? 0))
     const isRecent = before !== undefined && performance.now() - before.readAtMs < pauseMs
-    if (isRecent) return before.outcome
+    if (before !== undefined && (isRecent || before.key === key)) return before.outcome
     const read = async (): Promise<ChatOutcome> => {
       const startedMs = performance.now()
       const outcome = await this.#options.readChat(job)
@@ -171,14 +175,15 @@ export class Chats {
       return outcome
     }
     const reading = this.#join(`growing ${session.key}`, read, signal)
-    if (before === undefined) return reading
-    // The next request gets what is read now.
+    if (before === undefined || before.tookMs < SHORT_READ_MS) return reading
+    // A later request gets what is read now.
     reading.catch(() => undefined)
     return before.outcome
   }
 
   /** Reads a finished chat and stores it. */
-  async #readFinished(key: string, job: ChatJob, signal: AbortSignal): Promise<ChatOutcome> {
+  async #readFinished(job: ChatJob, signal: AbortSignal): Promise<ChatOutcome> {
+    const key = keyOf(job)
     const read = async (): Promise<ChatOutcome> => {
       const outcome = await this.#options.readChat(job)
       const known = outcome.status === 'read' ? await this.#cache.add(key, outcome) : outcome
@@ -191,16 +196,12 @@ export class Chats {
   /** Waits for the only read of a chat, which goes on if nothing waits for it any more. */
   async #join(
     key: string,
-    start: () => Promise<ChatOutcome>,
+    read: () => Promise<ChatOutcome>,
     signal: AbortSignal,
   ): Promise<ChatOutcome> {
-    const running = this.#reads.get(key) as Promise<ChatOutcome> | undefined
-    const read = running ?? start().finally(() => this.#reads.delete(key))
-    this.#reads.set(key, read)
-    // Reported where it is awaited.
-    read.catch(() => undefined)
     const reason = (): AppError => new AppError('busy', 'the chat is being read; try again soon')
-    return withTimeout(async () => read, { timeoutMs: READ_WAIT_MS, signal, reason })
+    const limit = { timeoutMs: READ_WAIT_MS, signal, reason }
+    return withTimeout(async () => this.#reads.join(key, this.#unending, read), limit)
   }
 }
 
@@ -223,17 +224,17 @@ function planChat(session: ChatSession, settleSeconds: number): ChatJob {
     session.isGrowing || files.some(({ stat }) => !isSettled(stat, settleSeconds, nowMs))
   return {
     isGrowing,
-    files: files.flatMap(({ path, part }) => {
+    files: files.flatMap(({ path, stat: { version }, part }) => {
       const covered = places.filter(({ base }) => part === undefined || part === base)
       const placed = covered.map(({ part: place }, nth) =>
         isGrowing && nth === covered.length - 1 ? { ...place, durationSeconds: 0 } : place,
       )
-      return placed.length === 0 ? [] : [{ path, parts: placed }]
+      return placed.length === 0 ? [] : [{ path, version, parts: placed }]
     }),
   }
 }
 
 /** What the chat is made of. */
-function keyOf({ files }: ChatSession, job: ChatJob): string {
-  return JSON.stringify([job, files.map(({ path, stat }) => [path, stat.version])])
+function keyOf(job: ChatJob): string {
+  return JSON.stringify(job)
 }
