@@ -35,7 +35,7 @@ const serverRows: Record<string, string> = {
   'library/catalog': `${known} base/config storage/recordings`,
   'library/catalog/names': 'base/{errors.ts,config} storage/recordings',
   'library/catalog/store':
-    `${known} base/config storage/recordings ` + 'library/{catalog,catalog/names}',
+    `${known} base/{clean-text.ts,config} storage/recordings ` + 'library/{catalog,catalog/names}',
   'library/catalog/scan':
     'base/{errors.ts,config,admission} storage/recordings ' +
     'library/{catalog,catalog/names,catalog/store}',
@@ -318,7 +318,7 @@ function serverPrograms() {
     file('base/errors.ts', ['problem.ts']),
     file('base/problem-text.ts', ['problem.ts']),
     file('base/clean-text.ts', []),
-    file('app/cli.ts', [], ['base/errors.ts', 'base/config/*']),
+    file('app/cli.ts', ['cli-values.ts'], ['base/errors.ts', 'base/config/*']),
     file('app/program.ts', ['*', 'commands/*'], ['base/errors.ts', 'base/config/*']),
     file('app/process.ts', ['*'], ['base/log/*']),
   ]

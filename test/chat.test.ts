@@ -41,13 +41,14 @@ beforeAll(async () => {
   library = await createTempLibrary('chat')
   const place: TempLibrary['place'] = async (name, ...content) =>
     library.place(`alice/${DATE}/${name}`, ...content)
-  const ids = ['talk', 'talk-2', 'silent', 'hidden', 'growing', 'large']
+  const ids = ['talk', 'talk-2', 'silent', 'hidden', 'growing', 'large', 'people']
   for (const id of [...ids, 'parts/a', 'parts/b', 'whole/a'])
     await place(`${id}.mp4`, SMALL_FIXTURE)
   await place('talk.json.gz', gzipSync(twitchJson([...messages, ...crowd])))
   await place('talk.info.json', Buffer.from(JSON.stringify({ title: 'Talk' })))
   await place('talk-2_chat.json', Buffer.from(twitchJson(messages.slice(1))))
   await place('hidden.xml', Buffer.from(bilibiliXml(messages)))
+  await place('people.json', Buffer.from(twitchJson(messages)))
   await place('silent.json', Buffer.from('{"comments":[]}'))
   await place('parts/a.xml', Buffer.from(bilibiliXml(messages)))
   await place('parts/b.xml', Buffer.from(bilibiliXml(messages)))
@@ -125,7 +126,7 @@ describe('the chat of a session', () => {
     const index = await indexOf('talk')
     expect(index).toMatchObject({ bucketSeconds: 60, counts: [202], total: 202, growing: false })
     const { headers } = await get(chatApiPath(named('talk')))
-    expect(headers['cache-control']).toBe('public, max-age=60')
+    expect(headers['cache-control']).toBe(SHORT)
     expect(headers['cache-tag']).toBeDefined()
   })
 
@@ -211,6 +212,41 @@ describe('the chat of a session', () => {
     expect((await runInProcess(hide, { workingFolder: library.folder })).code).toBe(0)
     await expect.poll(async () => statusOf(chatApiPath(named('hidden'))), soon).toBe(410)
     expect(await statusOf(bucketPath('hidden', version, 0))).toBe(410)
+  })
+
+  it('has no message of a hidden user, until that user is shown again', async () => {
+    const run = async (...args: string[]): Promise<string> => {
+      const options = { workingFolder: library.folder }
+      const { code, stdout, stderr } = await runInProcess(
+        [...args, '--data', library.data],
+        options,
+      )
+      expect([code, stderr]).toEqual([0, ''])
+      return stdout
+    }
+    const textsOf = async (id: string): Promise<string[]> =>
+      (await chatOf(id)).map(([, text]) => text)
+    const all = messages.map(({ text }) => text)
+    expect(await textsOf('people')).toEqual(all)
+    const { version } = await indexOf('people')
+    expect(await run('hide', '--chat-user', 'EVE', 'alice')).toBe(
+      `eve in chats of alice is hidden in ${library.data}\n`,
+    )
+    await expect.poll(async () => textsOf('people'), soon).toEqual(['hello'])
+    expect(await indexOf('people')).toMatchObject({ total: 1, counts: [1] })
+    expect(await statusOf(bucketPath('people', version, 0))).toBe(404)
+    expect(await textsOf('growing')).not.toContain('<b>日本</b>')
+    await run('hide', '--chat-user', 'bob', 'alice')
+    await expect.poll(async () => statusOf(chatApiPath(named('people'))), soon).toBe(404)
+    expect(await run('hide', '--list')).toContain('--chat-user bob alice\n--chat-user eve alice\n')
+    for (const user of ['bob', 'eve']) await run('unhide', '--chat-user', user, 'alice')
+    await expect.poll(async () => statusOf(chatApiPath(named('people'))), soon).toBe(200)
+    expect(await textsOf('people')).toEqual(all)
+    expect((await indexOf('people')).version).toBe(version)
+    await run('hide', '--chat-user', 'eve')
+    await expect.poll(async () => textsOf('people'), soon).toEqual(['hello'])
+    await run('hide', '--undo')
+    await expect.poll(async () => textsOf('people'), soon).toEqual(all)
   })
 
   it('is refused, with a reason in the check, if it is too large', async () => {

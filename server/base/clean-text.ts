@@ -25,6 +25,17 @@ export function cleanLine(value: unknown, maxLength: number): string | undefined
   return cut(line, maxLength)
 }
 
+/** Of names of a chat's users. */
+export const MAX_USER_LENGTH = 100
+
+/**
+ * The name of a chat's user, equal for all spellings that differ in case or normalisation;
+ * undefined as for `cleanTitle`.
+ */
+export function foldUser(name: unknown): string | undefined {
+  return cleanLine(name, MAX_USER_LENGTH)?.normalize('NFC').toLowerCase()
+}
+
 /** A description, with lines that end with `\n`; undefined as for `cleanTitle`. */
 export function cleanDescription(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined

@@ -67,7 +67,7 @@ const serverRows = `
   storage/artifacts         base/{errors,admission} storage/{recordings,recordings/s3}
   library/catalog           base/{errors,problem,config} storage/recordings
   library/catalog/names     base/{errors,config} storage/recordings
-  library/catalog/store     base/{errors,problem,config} storage/recordings library/{catalog,catalog/names}
+  library/catalog/store     base/{errors,problem,clean-text,config} storage/recordings library/{catalog,catalog/names}
   library/catalog/scan      base/{errors,config,admission} storage/recordings library/{catalog,catalog/names,catalog/store}
   media/codec               base/errors media/media-index
   media/timeline            base/errors media/media-index

@@ -43,6 +43,7 @@ async function findProblem(
     const job = {
       files: files.map(({ path, stat: { version } }) => ({ path, version, parts })),
       isGrowing: true,
+      hiddenUsers: [],
     }
     const outcome = await readChat(job)
     if (outcome.status === 'read' || outcome.reason === undefined) return undefined

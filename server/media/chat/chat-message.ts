@@ -1,5 +1,5 @@
 // A message of a chat as formats read it, and its cleaning. Pure.
-import { cleanLine } from '../../base/clean-text.ts'
+import { cleanLine, foldUser, MAX_USER_LENGTH } from '../../base/clean-text.ts'
 
 /** What is not a plain message. */
 export type MessageKind = 'paid' | 'member' | 'raid' | 'system'
@@ -19,6 +19,8 @@ export interface RawMessage {
   id?: unknown
   /** The same of all messages of a user. */
   userId?: unknown
+  /** The name of the account, if it is not the user. */
+  login?: unknown
 }
 
 /** What a chat file contains of the video or capture it belongs to. */
@@ -57,10 +59,18 @@ export interface CleanMessage {
 
 /** Limits of the contract, in UTF-16 code units. */
 export const MAX_MESSAGE_LENGTH = 500
-const MAX_USER_LENGTH = 100
 const MAX_BADGES = 8
 const MAX_BADGE_LENGTH = 40
 const COLOR = /^#[0-9a-f]{6}$/
+
+/** Whether the message is of one of these users, named as `foldUser` returns them. */
+export function isOfUser({ user, userId, login }: RawMessage, names: ReadonlySet<string>): boolean {
+  if (names.size === 0) return false
+  return [user, userId, login].some((name) => {
+    const folded = foldUser(name)
+    return folded !== undefined && names.has(folded)
+  })
+}
 
 /** Undefined without a text or a user. */
 export function cleanMessage(raw: RawMessage): CleanMessage | undefined {

@@ -58,6 +58,7 @@ export function readCapturedRecord(record: unknown, sink: ChatSink): void {
     offsetSeconds: data.time_in_seconds,
     clockMs: timestamp === undefined ? undefined : timestamp / 1000,
     user: author?.display_name ?? author?.name,
+    login: author?.name,
     color: data.colour,
     text: texts.filter((text) => text !== undefined && text !== '').join(' '),
     kind: isPaid ? 'paid' : capturedKind(type, data.user_notice_params?.['msg-id']),

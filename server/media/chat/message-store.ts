@@ -1,7 +1,7 @@
 // The messages of a session while its chat is read: columns and bytes outside of the heap, so that
 // a million of them take a bounded amount of memory.
 import { UnplayableError } from '../../base/errors.ts'
-import { cleanMessage } from './chat-message.ts'
+import { cleanMessage, isOfUser } from './chat-message.ts'
 import type { RawMessage, Removal } from './chat-message.ts'
 import type { ChatTimeline, MessageTimes } from './chat-timeline.ts'
 import { RecentMessages } from './recent-messages.ts'
@@ -83,6 +83,7 @@ class ChatTexts {
 /** Messages in the order of the files. */
 export class MessageStore {
   readonly #limits: ChatLimits
+  readonly #hiddenUsers: ReadonlySet<string>
   readonly #stored: ChatTexts
   /** Positions of stored heads by their JSON: all of a message but time and text. */
   readonly #knownHeads = new Map<string, number>()
@@ -91,13 +92,16 @@ export class MessageStore {
   readonly #clocks: Column
   /** `offsetSeconds`; of earlier files milliseconds in the session, or NOWHERE. */
   readonly #times: Column
-  /** The first message of this file. */
   #fileStart = 0
+  /** The times of the first message of this file, hidden or not. */
+  #first: MessageTimes | undefined
   #recent = new RecentMessages()
   size = 0
 
-  constructor(limits: ChatLimits) {
+  /** @param hiddenUsers of messages that are left out, as `foldUser` returns them */
+  constructor(limits: ChatLimits, hiddenUsers: readonly string[]) {
     this.#limits = limits
+    this.#hiddenUsers = new Set(hiddenUsers)
     this.#stored = new ChatTexts(limits.storedBytes)
     const { messages } = limits
     this.#heads = createColumn(messages)
@@ -111,11 +115,9 @@ export class MessageStore {
     this.#recent.remove(removal)
   }
 
-  /** The times of the first message of this file. */
+  /** NaN without a message. */
   get first(): MessageTimes {
-    return this.size > this.#fileStart
-      ? this.#timesOf(this.#fileStart)
-      : { offsetSeconds: NaN, clockMs: NaN }
+    return this.#first ?? { offsetSeconds: NaN, clockMs: NaN }
   }
 
   /** @throws UnplayableError if a limit is exceeded */
@@ -124,6 +126,8 @@ export class MessageStore {
     const { offsetSeconds = NaN, clockMs = NaN } = raw
     const hasTime = Number.isFinite(offsetSeconds) || Number.isFinite(clockMs)
     if (message === undefined || !hasTime) return
+    this.#first ??= { offsetSeconds, clockMs }
+    if (isOfUser(raw, this.#hiddenUsers)) return
     if (this.size === this.#limits.messages) throw limitExceeded('chat-messages', this.size)
     if (this.size % COLUMN_STEP === 0) this.#growColumns()
     const { text, ...head } = message
@@ -153,6 +157,7 @@ export class MessageStore {
     this.#placeEarly(early, startSeconds)
     for (const message of this.#recent.removed) this.#times[message] = NOWHERE
     this.#fileStart = this.size
+    this.#first = undefined
     this.#recent = new RecentMessages()
   }
 

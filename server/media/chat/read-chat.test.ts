@@ -53,11 +53,12 @@ type Content = string | Uint8Array
 interface Options {
   parts?: ChatPart[]
   isGrowing?: boolean
+  hiddenUsers?: string[]
 }
 
 async function read(
   contents: Content | Content[],
-  { parts = [STARTED], isGrowing = false }: Options = {},
+  { parts = [STARTED], isGrowing = false, hiddenUsers = [] }: Options = {},
 ) {
   const list = Array.isArray(contents) ? contents : [contents]
   const storage = {
@@ -69,7 +70,7 @@ async function read(
     version: '1',
     parts: list.length === 1 ? parts : parts.slice(nth, nth + 1),
   }))
-  return readChat(storage, { files, isGrowing })
+  return readChat(storage, { files, isGrowing, hiddenUsers })
 }
 
 interface Shown {
@@ -276,6 +277,34 @@ describe('messages', () => {
     expect(await shown(line)).toMatchObject([{ text: 'a :wave:🎉' }])
   })
 
+  it.each(Object.entries(formats))('of a hidden user are left out: %s', async (_name, format) => {
+    const hiddenUsers = ['bob', 'zoë']
+    const others = [{ seconds: 62, user: 'Zoe\u0308', text: 'also hidden' }]
+    const chat = await chatOf(format([...messages, ...others]), { hiddenUsers })
+    expect(shownOf(chat).map(({ t, user }) => [t, user])).toEqual([[61.5, 'Eve']])
+    expect(chat.counts).toEqual([0, 1])
+    const { versions } = await chatOf(format(messages.slice(1, 2)), { hiddenUsers })
+    expect(chat.versions).toEqual(versions)
+  })
+
+  it('of a hidden user are found by the account, too', async () => {
+    const localized = { ...messages[0], seconds: 1, user: '日本', text: 'hi' }
+    const login = { commenter: { display_name: '日本', name: 'nihon' } }
+    const comments = [
+      { ...twitchComment(localized), ...login },
+      twitchComment(messages[1] ?? never()),
+    ]
+    const found = await shown(twitchJson([], { comments }), { hiddenUsers: ['nihon'] })
+    expect(found.map(({ user }) => user)).toEqual(['Eve'])
+    const byChannel = await shown(youtubeLines(messages), { hiddenUsers: ['uceve'] })
+    expect(byChannel.map(({ user }) => user)).toEqual(['Bob', 'Bob'])
+  })
+
+  it('of a hidden user move no others', async () => {
+    const found = await timesOf(ircLines(messages), { parts: [HOUR], hiddenUsers: ['bob'] })
+    expect(found).toEqual([60.25])
+  })
+
   it('are left out if they were removed', async () => {
     const remaining = async (content: string): Promise<string[]> =>
       (await shown(content)).map(({ text }) => text)
@@ -431,7 +460,11 @@ describe('limits', () => {
     limits: Partial<ChatLimits>,
   ): ReturnType<typeof readChat> => {
     const storage = { open: async () => Promise.resolve(bytesFile(Buffer.from(content))) }
-    const job = { files: [{ path: '0', version: '1', parts: [HOUR] }], isGrowing: false }
+    const job = {
+      files: [{ path: '0', version: '1', parts: [HOUR] }],
+      isGrowing: false,
+      hiddenUsers: [],
+    }
     return readChat(storage, job, { ...CHAT_LIMITS, ...limits })
   }
   const refusedFor = (limit: string, max: number): object => {

@@ -26,6 +26,8 @@ export interface ChatJob {
   files: { path: string; version: string; parts: ChatPart[] }[]
   /** The duration of the last part of each file is then unknown: 0. */
   isGrowing: boolean
+  /** Users whose messages are left out, as `foldUser` returns them. */
+  hiddenUsers: readonly string[]
 }
 
 export type ReadChat = PackedChat & { status: 'read' }
@@ -41,10 +43,10 @@ export type ChatOutcome = ReadChat | { status: 'refused'; reason?: UnplayableRea
  */
 export async function readChat(
   storage: Pick<Storage, 'open'>,
-  { files, isGrowing }: ChatJob,
+  { files, isGrowing, hiddenUsers }: ChatJob,
   limits: ChatLimits = CHAT_LIMITS,
 ): Promise<ChatOutcome> {
-  const store = new MessageStore(limits)
+  const store = new MessageStore(limits, hiddenUsers)
   try {
     for (const { path, version, parts } of files) {
       const reader = new ChatFileReader(store)

@@ -59,6 +59,7 @@ function readComment(data: z.infer<typeof comment>, sink: ChatSink): void {
     clockMs: parseClock(data.created_at),
     // A deleted account has no name.
     user: commenter?.display_name ?? commenter?.name ?? 'unknown',
+    login: commenter?.name,
     color: message.user_color,
     // The body has the names of emotes; their ranges differ between writers.
     text: message.body ?? message.fragments?.map(({ text }) => text ?? '').join(''),

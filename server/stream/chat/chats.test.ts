@@ -69,6 +69,7 @@ function sessionOf(options: Partial<ChatSession> = {}, version = '1'): ChatSessi
     parts: [{ path: 'alice/2026-01-31/1.ts', startSeconds: 0, durationSeconds: 3600 }],
     startMs: undefined,
     isGrowing: false,
+    hiddenUsers: [],
     ...options,
   }
 }
@@ -189,6 +190,15 @@ describe('a growing chat', () => {
     expect(await countsOf('2')).toEqual([1, 1])
     await vi.waitUntil(async () => (await countsOf('2'))?.length === 1, soon)
     expect(reads).toBe(2)
+  })
+
+  it('is never an old one with a user who is hidden by now', async () => {
+    const chats = createChats('a')
+    expect(await chats.find(growing('1'), signal)).toMatchObject({ counts: [1, 1] })
+    const hiding = { ...growing('1'), hiddenUsers: ['bob'] }
+    expect(await chats.find(hiding, signal)).toMatchObject({ counts: [0, 1] })
+    expect(await textOf(chats, hiding, 0)).not.toContain('Bob')
+    expect(await chats.find(growing('1'), signal)).toMatchObject({ counts: [1, 1] })
   })
 
   it('has a last bucket that is not final', async () => {

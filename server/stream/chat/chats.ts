@@ -24,6 +24,8 @@ export interface ChatSession {
   /** When the session started, in milliseconds since 1970. */
   startMs: number | undefined
   isGrowing: boolean
+  /** Users whose messages are hidden, as `foldUser` returns them. */
+  hiddenUsers: readonly string[]
 }
 
 /** Names a bucket. */
@@ -81,7 +83,7 @@ export class Chats {
   readonly #cache: ChatCache
   /** Finished chats by what they are made of. */
   readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN_CHATS })
-  /** By session. */
+  /** By session and hidden users. */
   readonly #growing = new LRUCache<string, GrowingChat>({
     maxSize: MAX_GROWING_BYTES,
     sizeCalculation: ({ outcome }) =>
@@ -163,7 +165,9 @@ export class Chats {
     signal: AbortSignal,
   ): Promise<ChatOutcome> {
     const key = keyOf(job)
-    const before = this.#growing.get(session.key)
+    // A state with a message that is hidden by now is no state of this chat.
+    const name = JSON.stringify([session.key, session.hiddenUsers])
+    const before = this.#growing.get(name)
     const pauseMs = Math.max(GROWING_EVERY_MS, GROWING_PAUSES * (before?.tookMs ?? 0))
     const isRecent = before !== undefined && performance.now() - before.readAtMs < pauseMs
     if (before !== undefined && (isRecent || before.key === key)) return before.outcome
@@ -171,10 +175,10 @@ export class Chats {
       const startedMs = performance.now()
       const outcome = await this.#options.readChat(job)
       const readAtMs = performance.now()
-      this.#growing.set(session.key, { key, outcome, readAtMs, tookMs: readAtMs - startedMs })
+      this.#growing.set(name, { key, outcome, readAtMs, tookMs: readAtMs - startedMs })
       return outcome
     }
-    const reading = this.#join(`growing ${session.key}`, read, signal)
+    const reading = this.#join(`growing ${name}`, read, signal)
     if (before === undefined || before.tookMs < SHORT_READ_MS) return reading
     // A later request gets what is read now.
     reading.catch(() => undefined)
@@ -207,7 +211,7 @@ export class Chats {
 
 /** Which file covers which recordings. */
 function planChat(session: ChatSession, settleSeconds: number): ChatJob {
-  const { files, parts, startMs } = session
+  const { files, parts, startMs, hiddenUsers } = session
   const places = parts.map(({ path, startSeconds, durationSeconds }, nth) => {
     const name = path.slice(path.lastIndexOf('/') + 1)
     const base = chatBase(name)
@@ -224,6 +228,7 @@ function planChat(session: ChatSession, settleSeconds: number): ChatJob {
     session.isGrowing || files.some(({ stat }) => !isSettled(stat, settleSeconds, nowMs))
   return {
     isGrowing,
+    hiddenUsers,
     files: files.flatMap(({ path, stat: { version }, part }) => {
       const covered = places.filter(({ base }) => part === undefined || part === base)
       const placed = covered.map(({ part: place }, nth) =>

@@ -4,6 +4,7 @@ import { outsidePatterns, sessionKey } from '../../../../shared/paths.ts'
 import { AppError } from '../../../base/errors.ts'
 import type { Catalog } from '../../../library/catalog/catalog.ts'
 import { BUCKET_SECONDS } from '../../../stream/chat/chats.ts'
+import { chatTags } from '../../purge/cache-tags.ts'
 import { findPlayable } from './find-playable.ts'
 import { JSON_TYPE } from '../responses/answer.ts'
 import type { Endpoint } from '../responses/answer.ts'
@@ -31,6 +32,7 @@ export function createChatEndpoints({ catalog, sessionChats }: Sources): Endpoin
       admission: 'inside',
       answer: async (call) => {
         const row = findPlayable(catalog, call)
+        call.tag(chatTags(row))
         const { counts, version, isGrowing: growing } = await chats().find(row, call.signal)
         const total = counts.reduce((sum, count) => sum + count, 0)
         const bucketSeconds = BUCKET_SECONDS
@@ -43,7 +45,8 @@ export function createChatEndpoints({ catalog, sessionChats }: Sources): Endpoin
             format: () => text,
           },
           type: JSON_TYPE,
-          cache: growing ? 'short' : 'minute',
+          // It names the URLs of buckets, which change with each user that is hidden.
+          cache: 'short',
           security: 'data',
         }
       },
@@ -56,6 +59,7 @@ export function createChatEndpoints({ catalog, sessionChats }: Sources): Endpoin
         const version = parseName(call.request.params, 'version')
         const file = parseName(call.request.params, 'file')
         const row = findPlayable(catalog, call)
+        call.tag(chatTags(row))
         const [, bucket] = BUCKET_NAME.exec(file) ?? []
         if (bucket === undefined) throw new AppError('not_found', 'there is no such file')
         const address = { version, bucket: Number(bucket) }

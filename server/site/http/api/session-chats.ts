@@ -3,7 +3,7 @@ import type { Gate } from '../../../base/admission/gate.ts'
 import type { Admission } from '../../../base/admission/limits.ts'
 import { AppError } from '../../../base/errors.ts'
 import { sessionKey } from '../../../../shared/paths.ts'
-import type { SessionRow } from '../../../library/catalog/catalog.ts'
+import type { Catalog, SessionRow } from '../../../library/catalog/catalog.ts'
 import type { ChatFiles } from '../../../library/metadata/chat-files.ts'
 import type { Sidecars } from '../../../library/metadata/sidecars.ts'
 import type {
@@ -16,6 +16,7 @@ import type {
 import type { SessionOpener } from '../../../stream/hls/session/session-opener.ts'
 
 export interface SessionChatsOptions {
+  catalog: Pick<Catalog, 'hiddenChatUsers'>
   chatFiles: ChatFiles
   chats: Chats
   sessions: SessionOpener
@@ -55,7 +56,7 @@ export class SessionChats {
 
   /** Undefined without chat files. */
   async #open(row: SessionRow, signal: AbortSignal): Promise<ChatSession | undefined> {
-    const { chatFiles, sessions, sidecars } = this.#options
+    const { catalog, chatFiles, sessions, sidecars } = this.#options
     const files = await chatFiles.find(row, signal)
     if (files.length === 0) return undefined
     const { startMs = row.startMs } = await sidecars.session(row, signal)
@@ -63,7 +64,8 @@ export class SessionChats {
       const session = await sessions.open(row)
       const { parts, isGrowing } = session
       await session.close()
-      return { key: sessionKey(row), files, parts, startMs, isGrowing }
+      const hiddenUsers = catalog.hiddenChatUsers(row.streamer)
+      return { key: sessionKey(row), files, parts, startMs, isGrowing, hiddenUsers }
     }, signal)
   }
 }
