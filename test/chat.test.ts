@@ -1,11 +1,11 @@
 // Chats through the program: index and buckets, their headers, growth, hides, and what is refused.
-import { appendFile, truncate, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { brotliDecompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { chatBucketResponse, chatIndexResponse, sessionResponse } from '../shared/contract.ts'
 import type { ChatIndexResponse } from '../shared/contract.ts'
-import { chatApiPath, sessionApiPath } from '../shared/paths.ts'
+import { chatApiPath, detailsApiPath, sessionApiPath } from '../shared/paths.ts'
 import { bilibiliXml, ircLine, ircLines, twitchJson } from './support/make/make-chat.ts'
 import { parseExactly } from './support/parse-exactly.ts'
 import { soon } from './support/patience.ts'
@@ -204,6 +204,24 @@ describe('the chat of a session', () => {
     expect(await cacheOf(early, 0)).toBe(SHORT)
     expect(await cacheOf(version, 0)).toBe(IMMUTABLE)
     expect(await cacheOf(version, 1)).toBe(SHORT)
+  })
+
+  it('is off, or moved, where a sidecar says so', async () => {
+    const write = async (name: string, value: object): Promise<void> =>
+      writeFile(library.pathOf(name), JSON.stringify(value))
+    await write(`alice/${DATE}/talk.info.json`, { title: 'Talk', chatOffsetSeconds: 2 })
+    await expect.poll(async () => (await chatOf('talk'))[0], soon).toEqual([3.25, 'hello'])
+    await write('alice/streamer.json', { displayName: 'Alice', chat: 'off' })
+    await expect.poll(async () => statusOf(chatApiPath(named('talk'))), soon).toBe(404)
+    await expect.poll(async () => (await detailsOf('talk')).chat, soon).toBeUndefined()
+    const { body } = await get(detailsApiPath('alice'))
+    expect(JSON.parse(body.toString())).toMatchObject({ displayName: 'Alice' })
+    expect(JSON.parse(body.toString())).not.toHaveProperty('chat')
+    await write(`alice/${DATE}/talk.info.json`, { title: 'Talk', chat: 'on' })
+    await expect.poll(async () => statusOf(chatApiPath(named('talk'))), soon).toBe(200)
+    expect((await chatOf('talk'))[0]).toEqual([1.25, 'hello'])
+    await rm(library.pathOf('alice/streamer.json'))
+    await expect.poll(async () => statusOf(chatApiPath(named('people'))), soon).toBe(200)
   })
 
   it('is gone while the session is hidden', async () => {

@@ -43,6 +43,7 @@ async function findProblem(
     const job = {
       files: files.map(({ path, stat: { version } }) => ({ path, version, parts })),
       isGrowing: true,
+      offsetSeconds: 0,
       hiddenUsers: [],
     }
     const outcome = await readChat(job)

@@ -34,6 +34,8 @@ export interface ChatTimelineOptions {
   first: MessageTimes
   /** The last part may become longer. */
   isGrowing: boolean
+  /** Added to each position. */
+  offsetSeconds: number
 }
 
 /** TwitchDownloader corrects offsets that are this much later than the times of the messages. */
@@ -55,6 +57,11 @@ export const MAX_CHAT_SECONDS = 7 * 24 * 3600
  *   long as the whole video.
  */
 export function createChatTimeline(options: ChatTimelineOptions): ChatTimeline {
+  const { place, ...range } = findTimeline(options)
+  return { ...range, place: (times) => place(times) + options.offsetSeconds }
+}
+
+function findTimeline(options: ChatTimelineOptions): ChatTimeline {
   const { parts, first, isGrowing } = options
   const startSeconds = parts[0]?.startSeconds ?? 0
   const last = parts.at(-1)

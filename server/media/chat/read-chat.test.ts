@@ -53,12 +53,13 @@ type Content = string | Uint8Array
 interface Options {
   parts?: ChatPart[]
   isGrowing?: boolean
+  offsetSeconds?: number
   hiddenUsers?: string[]
 }
 
 async function read(
   contents: Content | Content[],
-  { parts = [STARTED], isGrowing = false, hiddenUsers = [] }: Options = {},
+  { parts = [STARTED], isGrowing = false, offsetSeconds = 0, hiddenUsers = [] }: Options = {},
 ) {
   const list = Array.isArray(contents) ? contents : [contents]
   const storage = {
@@ -70,7 +71,7 @@ async function read(
     version: '1',
     parts: list.length === 1 ? parts : parts.slice(nth, nth + 1),
   }))
-  return readChat(storage, { files, isGrowing, hiddenUsers })
+  return readChat(storage, { files, isGrowing, offsetSeconds, hiddenUsers })
 }
 
 interface Shown {
@@ -386,6 +387,13 @@ describe('positions', () => {
     )
   })
 
+  it('are later by what an operator has set, or earlier', async () => {
+    const later = { parts: [HOUR], offsetSeconds: 10 }
+    expect(await timesOf(twitchJson(messages), later)).toEqual([11.25, 71.5, 71.75])
+    const earlier = { parts: [STARTED], offsetSeconds: -61 }
+    expect(await timesOf(ircLines(messages), earlier)).toEqual([0, 0.5, 0.75])
+  })
+
   it('are not after the end', async () => {
     const parts = [{ ...HOUR, durationSeconds: 31.6 }]
     expect(await timesOf(twitchJson(messages), { parts })).toEqual([1.25, 31.6])
@@ -463,6 +471,7 @@ describe('limits', () => {
     const job = {
       files: [{ path: '0', version: '1', parts: [HOUR] }],
       isGrowing: false,
+      offsetSeconds: 0,
       hiddenUsers: [],
     }
     return readChat(storage, job, { ...CHAT_LIMITS, ...limits })

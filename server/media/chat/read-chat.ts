@@ -12,7 +12,7 @@ import { findChatFormat, HEAD_LENGTH } from './chat-formats.ts'
 import type { ChatFormat } from './chat-formats.ts'
 import type { ChatSink, ChatVideo } from './chat-message.ts'
 import { createChatTimeline } from './chat-timeline.ts'
-import type { ChatPart } from './chat-timeline.ts'
+import type { ChatPart, ChatTimelineOptions } from './chat-timeline.ts'
 import { CHAT_LIMITS, limitExceeded, MessageStore } from './message-store.ts'
 import type { ChatLimits } from './message-store.ts'
 import type { RecordSplitter } from './record-splitter.ts'
@@ -26,6 +26,8 @@ export interface ChatJob {
   files: { path: string; version: string; parts: ChatPart[] }[]
   /** The duration of the last part of each file is then unknown: 0. */
   isGrowing: boolean
+  /** How much later messages are shown; an operator may correct their times. */
+  offsetSeconds: number
   /** Users whose messages are left out, as `foldUser` returns them. */
   hiddenUsers: readonly string[]
 }
@@ -43,7 +45,7 @@ export type ChatOutcome = ReadChat | { status: 'refused'; reason?: UnplayableRea
  */
 export async function readChat(
   storage: Pick<Storage, 'open'>,
-  { files, isGrowing, hiddenUsers }: ChatJob,
+  { files, isGrowing, offsetSeconds, hiddenUsers }: ChatJob,
   limits: ChatLimits = CHAT_LIMITS,
 ): Promise<ChatOutcome> {
   const store = new MessageStore(limits, hiddenUsers)
@@ -52,7 +54,7 @@ export async function readChat(
       const reader = new ChatFileReader(store)
       const expected = isGrowing ? undefined : version
       await readFile(storage, path, { reader, expected, maxBytes: limits.bytes })
-      reader.end(parts, isGrowing)
+      reader.end({ parts, isGrowing, offsetSeconds })
     }
   } catch (error) {
     if (!(error instanceof UnplayableError)) throw error
@@ -145,12 +147,12 @@ class ChatFileReader {
     if (this.#head.length >= HEAD_LENGTH) this.#findFormat(this.#head)
   }
 
-  end(parts: readonly ChatPart[], isGrowing: boolean): void {
+  end(place: Pick<ChatTimelineOptions, 'parts' | 'isGrowing' | 'offsetSeconds'>): void {
     if (this.#head !== undefined) this.#findFormat(this.#head)
     if (this.#format === undefined) return
-    this.#splitter?.end(isGrowing)
+    this.#splitter?.end(place.isGrowing)
     const [{ time }, { first }, video] = [this.#format, this.#store, this.#video]
-    this.#store.endFile(createChatTimeline({ time, video, parts, first, isGrowing }))
+    this.#store.endFile(createChatTimeline({ ...place, time, video, first }))
   }
 
   #findFormat(head: string): void {

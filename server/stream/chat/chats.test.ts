@@ -69,6 +69,7 @@ function sessionOf(options: Partial<ChatSession> = {}, version = '1'): ChatSessi
     parts: [{ path: 'alice/2026-01-31/1.ts', startSeconds: 0, durationSeconds: 3600 }],
     startMs: undefined,
     isGrowing: false,
+    offsetSeconds: 0,
     hiddenUsers: [],
     ...options,
   }

@@ -23,6 +23,8 @@ export interface ChatSession {
   parts: readonly { path: string; startSeconds: number; durationSeconds: number }[]
   /** When the session started, in milliseconds since 1970. */
   startMs: number | undefined
+  /** How much later messages are shown than their times say. */
+  offsetSeconds: number
   isGrowing: boolean
   /** Users whose messages are hidden, as `foldUser` returns them. */
   hiddenUsers: readonly string[]
@@ -211,7 +213,7 @@ export class Chats {
 
 /** Which file covers which recordings. */
 function planChat(session: ChatSession, settleSeconds: number): ChatJob {
-  const { files, parts, startMs, hiddenUsers } = session
+  const { files, parts, startMs, offsetSeconds, hiddenUsers } = session
   const places = parts.map(({ path, startSeconds, durationSeconds }, nth) => {
     const name = path.slice(path.lastIndexOf('/') + 1)
     const base = chatBase(name)
@@ -228,6 +230,7 @@ function planChat(session: ChatSession, settleSeconds: number): ChatJob {
     session.isGrowing || files.some(({ stat }) => !isSettled(stat, settleSeconds, nowMs))
   return {
     isGrowing,
+    offsetSeconds,
     hiddenUsers,
     files: files.flatMap(({ path, stat: { version }, part }) => {
       const covered = places.filter(({ base }) => part === undefined || part === base)

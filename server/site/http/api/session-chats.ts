@@ -33,9 +33,11 @@ export class SessionChats {
     this.#gate = options.admission.recordings
   }
 
-  /** Whether there are chat files. @throws AppError `busy`; the signal's reason */
+  /** Whether there are chat files to serve. @throws AppError `busy`; the signal's reason */
   async has(row: SessionRow, signal: AbortSignal): Promise<boolean> {
-    return (await this.#options.chatFiles.find(row, signal)).length > 0
+    const { chatFiles, sidecars } = this.#options
+    const files = await chatFiles.find(row, signal)
+    return files.length > 0 && (await sidecars.chat(row, signal)).chat !== false
   }
 
   /** @throws AppError `not_found` without a chat; as `SessionOpener.open` and `Chats.find` */
@@ -54,18 +56,21 @@ export class SessionChats {
     return found
   }
 
-  /** Undefined without chat files. */
+  /** Undefined without chat files, or if the chat is off. */
   async #open(row: SessionRow, signal: AbortSignal): Promise<ChatSession | undefined> {
     const { catalog, chatFiles, sessions, sidecars } = this.#options
     const files = await chatFiles.find(row, signal)
     if (files.length === 0) return undefined
     const { startMs = row.startMs } = await sidecars.session(row, signal)
+    const { chat, chatOffsetSeconds: offsetSeconds = 0 } = await sidecars.chat(row, signal)
+    if (chat === false) return undefined
     return this.#gate.run(async () => {
       const session = await sessions.open(row)
       const { parts, isGrowing } = session
       await session.close()
       const hiddenUsers = catalog.hiddenChatUsers(row.streamer)
-      return { key: sessionKey(row), files, parts, startMs, isGrowing, hiddenUsers }
+      const key = sessionKey(row)
+      return { key, files, parts, startMs, offsetSeconds, isGrowing, hiddenUsers }
     }, signal)
   }
 }
