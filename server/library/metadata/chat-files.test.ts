@@ -73,12 +73,14 @@ describe('the chat file of a recording', () => {
     expect(await found('a/1.ts', 'file')).toEqual([['a/1.chat.jsonl', undefined]])
   })
 
-  it('begins like a recording whose name ends as those of Ganymede and LiveStreamDVR', async () => {
+  it('is found for Ganymede, LiveStreamDVR, and yt-dlp while it records', async () => {
     await place('a/7-video.mp4', 'a/7-chat.mp4', 'a/7-chat.json', 'a/7-info.json')
     expect(await found('a/7-video.mp4', 'file')).toEqual([['a/7-chat.json', undefined]])
     await place('b/8-video_hls/8.m3u8', 'b/8-live-chat.json', 'b/x_vod.mp4', 'b/x.chatdump')
     expect(await found('b/8-video_hls', 'folder')).toEqual([['b/8-live-chat.json', undefined]])
     expect(await found('b/x_vod.mp4', 'file')).toEqual([['b/x.chatdump', undefined]])
+    await place('c/9.mp4.part', 'c/9.live_chat.json.part')
+    expect(await found('c/9.mp4.part', 'file')).toEqual([['c/9.live_chat.json.part', undefined]])
   })
 
   it('is found among many other files, with one listing of the folder', async () => {

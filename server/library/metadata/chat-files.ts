@@ -26,7 +26,18 @@ export interface ChatFilesOptions {
 }
 
 /** Endings of files that may be a chat, by preference. */
-const ENDINGS = ['.json', '.jsonl', '.xml', '.chatdump', '.gz', '.line', '.txt', '.log']
+const ENDINGS = [
+  '.json',
+  '.jsonl',
+  '.xml',
+  '.chatdump',
+  '.gz',
+  '.line',
+  '.txt',
+  '.log',
+  // While yt-dlp records.
+  '.json.part',
+]
 /** Sidecars of other kinds. */
 const OTHERS = ['.info.json', 'streamer.json']
 /** What separates the name of a recording from the rest of a file's name. */

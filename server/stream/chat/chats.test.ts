@@ -193,6 +193,18 @@ describe('a growing chat', () => {
     expect(reads).toBe(2)
   })
 
+  it('waits for a long read if another process is ahead', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const chats = createChats('a', undefined, () => vi.advanceTimersByTime(10_000))
+    await chats.find(growing('1'), signal)
+    const later = [70, 125].map((seconds) => ({ seconds, user: 'Bob', text: 'more' }))
+    contents = { chat: twitchJson([...messages, ...later]) }
+    const { version = '' } = (await createChats('b').find(growing('2'), signal)) ?? {}
+    vi.advanceTimersByTime(60_000)
+    const bucket = await chats.bucket(growing('2'), { version, bucket: 1 }, signal)
+    expect(bucket).toMatchObject({ json: expect.stringContaining('more'), isFinal: true })
+  })
+
   it('is never an old one with a user who is hidden by now', async () => {
     const chats = createChats('a')
     expect(await chats.find(growing('1'), signal)).toMatchObject({ counts: [1, 1] })

@@ -73,6 +73,12 @@ const SHORT_READ_MS = 1000
 
 type Known = StoredChat | Extract<ChatOutcome, { status: 'refused' }>
 
+interface Search {
+  signal: AbortSignal
+  /** The version that a request names. */
+  wanted?: string
+}
+
 interface GrowingChat {
   key: string
   outcome: ChatOutcome
@@ -107,7 +113,7 @@ export class Chats {
    */
   async find(session: ChatSession, signal: AbortSignal): Promise<FoundChat | undefined> {
     const job = planChat(session, this.#options.settleSeconds)
-    const chat = await this.#find(session, job, signal)
+    const chat = await this.#find(session, job, { signal })
     if (chat === undefined) return undefined
     const { isGrowing } = job
     const { counts, versions } = chat
@@ -122,7 +128,7 @@ export class Chats {
     signal: AbortSignal,
   ): Promise<FoundBucket | undefined> {
     const job = planChat(session, this.#options.settleSeconds)
-    const chat = await this.#find(session, job, signal)
+    const chat = await this.#find(session, job, { signal, wanted: address.version })
     const known = chat && (await this.#bucketOf(chat, address, signal))
     if (known !== 'lost') return known
     const read = await this.#readFinished(job, signal)
@@ -145,11 +151,11 @@ export class Chats {
   }
 
   /** The chat as it is known, or read. */
-  async #find(session: ChatSession, job: ChatJob, signal: AbortSignal): Promise<Chat | undefined> {
+  async #find(session: ChatSession, job: ChatJob, search: Search): Promise<Chat | undefined> {
     if (job.files.length === 0) return undefined
     const found = job.isGrowing
-      ? await this.#findGrowing(session, job, signal)
-      : await this.#findFinished(job, signal)
+      ? await this.#findGrowing(session, job, search)
+      : await this.#findFinished(job, search.signal)
     return found.status === 'read' ? found : undefined
   }
 
@@ -164,7 +170,7 @@ export class Chats {
   async #findGrowing(
     session: ChatSession,
     job: ChatJob,
-    signal: AbortSignal,
+    { signal, wanted }: Search,
   ): Promise<ChatOutcome> {
     const key = keyOf(job)
     // A state with a message that is hidden by now is no state of this chat.
@@ -181,7 +187,9 @@ export class Chats {
       return outcome
     }
     const reading = this.#join(`growing ${name}`, read, signal)
-    if (before === undefined || before.tookMs < SHORT_READ_MS) return reading
+    // Another process may be ahead of this one.
+    const isBehind = wanted !== undefined && !hasVersion(before?.outcome, wanted)
+    if (before === undefined || before.tookMs < SHORT_READ_MS || isBehind) return reading
     // A later request gets what is read now.
     reading.catch(() => undefined)
     return before.outcome
@@ -209,6 +217,10 @@ export class Chats {
     const limit = { timeoutMs: READ_WAIT_MS, signal, reason }
     return withTimeout(async () => this.#reads.join(key, this.#unending, read), limit)
   }
+}
+
+function hasVersion(outcome: ChatOutcome | undefined, version: string): boolean {
+  return outcome?.status === 'read' && outcome.versions.includes(version)
 }
 
 /** Which file covers which recordings. */
