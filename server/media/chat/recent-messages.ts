@@ -1,61 +1,39 @@
-// The latest messages of a live capture, and which of them were removed afterwards.
+// The messages of a file by what removals name: removals follow the messages that they concern.
+import { LRUCache } from 'lru-cache'
 import type { RawMessage, Removal } from './chat-message.ts'
 
-/** Removals concern recent messages; all of a busy chat would take too much memory. */
-const MAX_RECENT = 20_000
+/** Characters of all keys, which those of about 20,000 messages have. */
+const MAX_CHARACTERS = 8 * 1024 * 1024
+/** Memory of a key without text. */
+const ENTRY_CHARACTERS = 100
 /** Of an id, or of a user and a text. */
 const MAX_KEY_LENGTH = 700
 
-interface Recent {
-  keys: string[]
-  user: string | undefined
-}
-
-/** Takes linear time: a removal finds its messages by a key, and removes each once. */
+/** Takes linear time: each key is removed once. */
 export class RecentMessages {
-  readonly #messages = new Map<number, Recent>()
-  /** Messages by id, and by user and text. */
-  readonly #byKey = new Map<string, number>()
-  readonly #byUser = new Map<string, Set<number>>()
+  /** By ids, users, and texts of users. */
+  readonly #byKey = new LRUCache<string, number[]>({
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: (_messages, key) => ENTRY_CHARACTERS + key.length,
+  })
   readonly removed: number[] = []
 
   add(message: number, { id, userId, text }: RawMessage): void {
-    const user = keyOf('user', userId)
-    const keys = [keyOf('id', id), keyOf('text', userId, text)].filter((key) => key !== undefined)
-    if (keys.length === 0) return
-    if (this.#messages.size === MAX_RECENT) this.#forgetOldest()
-    this.#messages.set(message, { keys, user })
-    for (const key of keys) this.#byKey.set(key, message)
-    if (user === undefined) return
-    this.#byUser.set(user, (this.#byUser.get(user) ?? new Set()).add(message))
+    for (const key of [keyOf('id', id), keyOf('user', userId), keyOf('text', userId, text)]) {
+      if (key === undefined) continue
+      const known = this.#byKey.get(key)
+      if (known === undefined) this.#byKey.set(key, [message])
+      else known.push(message)
+    }
   }
 
+  /** By the id, else by the text of a user, else all of the user. */
   remove({ id, userId, text }: Removal): void {
-    const key = keyOf('id', id) ?? (text === undefined ? undefined : keyOf('text', userId, text))
-    const message = key === undefined ? undefined : this.#byKey.get(key)
-    if (message !== undefined) this.#remove(message)
-    if (id !== undefined || text !== undefined) return
-    const ofUser = this.#byUser.get(keyOf('user', userId) ?? '') ?? []
-    for (const each of ofUser) this.#remove(each)
-  }
-
-  #remove(message: number): void {
-    this.removed.push(message)
-    this.#forget(message)
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#messages.keys()
-    if (oldest !== undefined) this.#forget(oldest)
-  }
-
-  #forget(message: number): void {
-    const { keys = [], user = '' } = this.#messages.get(message) ?? {}
-    this.#messages.delete(message)
-    for (const key of keys) if (this.#byKey.get(key) === message) this.#byKey.delete(key)
-    const ofUser = this.#byUser.get(user)
-    ofUser?.delete(message)
-    if (ofUser?.size === 0) this.#byUser.delete(user)
+    const ofUser = text === undefined ? keyOf('user', userId) : keyOf('text', userId, text)
+    const key = id === undefined ? ofUser : keyOf('id', id)
+    if (key === undefined) return
+    for (const message of this.#byKey.get(key) ?? []) this.removed.push(message)
+    this.#byKey.delete(key)
   }
 }
 
