@@ -35,7 +35,7 @@ const serverRows: Record<string, string> = {
   'library/catalog': `${known} base/config storage/recordings`,
   'library/catalog/names': 'base/{errors.ts,config} storage/recordings',
   'library/catalog/store':
-    `${known} base/config storage/recordings ` + 'library/{catalog,catalog/names}',
+    `${known} base/{clean-text.ts,config} storage/recordings ` + 'library/{catalog,catalog/names}',
   'library/catalog/scan':
     'base/{errors.ts,config,admission} storage/recordings ' +
     'library/{catalog,catalog/names,catalog/store}',
@@ -60,12 +60,13 @@ const serverRows: Record<string, string> = {
   'media/ts/segment': `${container} media/ts/packets media/ts/ts-source.ts`,
   'media/ts': `${container} media/ts/packets media/ts/scan media/ts/segment`,
   'media/recorded': `${known} base/admission storage/recordings`,
+  'media/chat': `${known} base/clean-text.ts storage/recordings`,
   media:
     `${known} base/config storage/recordings media/mp4 media/fmp4 media/matroska media/flv ` +
     'media/ts media/codec/audio-codecs.ts',
   'media/index':
     `${known} base/{config,admission} storage/{artifacts,recordings} ` +
-    'media media/codec media/recorded',
+    'media media/chat media/codec media/recorded',
   'decode/child': 'base/{errors.ts,admission}',
   'decode/audio': `base/errors.ts ${mediaTypes} media/codec/audio-codecs.ts decode/child`,
   'decode/video': `base/errors.ts ${mediaTypes} decode/{child,thumbnails}`,
@@ -80,7 +81,11 @@ const serverRows: Record<string, string> = {
     'library/{catalog,catalog/names} media ' +
     'media/index media/recorded decode/video/video-job.ts ' +
     'stream/{delivery,hls/fmp4,hls/playlist,hls/segment}',
-  'library/metadata': 'base/{errors.ts,admission} storage/recordings library/catalog/names',
+  'library/metadata':
+    'base/{errors.ts,clean-text.ts,admission} storage/recordings library/catalog/names',
+  'stream/chat':
+    'base/{errors.ts,problem.ts,admission} storage/{artifacts,recordings} ' +
+    'library/{catalog/names,metadata} media/chat',
   'decode/thumbnails':
     'base/{errors.ts,config,admission} storage/artifacts ' + `${mediaTypes} decode/child`,
   'decode/storyboards':
@@ -90,8 +95,8 @@ const serverRows: Record<string, string> = {
   'site/http/connections': 'site/http/responses',
   'site/http/site': 'base/errors.ts library/catalog',
   'site/http/api':
-    'base/{errors.ts,admission} storage/recordings library/{catalog,metadata} ' +
-    'stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} ' +
+    'base/{errors.ts,clean-text.ts,admission} storage/recordings library/{catalog,metadata} ' +
+    'stream/{chat,delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} ' +
     'site/{purge,http/responses,http/site,http/session-parameters.ts}',
   'site/http/pages':
     'base/{errors.ts,admission} library/{catalog,metadata} ' +
@@ -314,7 +319,8 @@ function serverPrograms() {
     file('base/problem.ts', []),
     file('base/errors.ts', ['problem.ts']),
     file('base/problem-text.ts', ['problem.ts']),
-    file('app/cli.ts', [], ['base/errors.ts', 'base/config/*']),
+    file('base/clean-text.ts', []),
+    file('app/cli.ts', ['cli-values.ts'], ['base/errors.ts', 'base/config/*']),
     file('app/program.ts', ['*', 'commands/*'], ['base/errors.ts', 'base/config/*']),
     file('app/process.ts', ['*'], ['base/log/*']),
   ]

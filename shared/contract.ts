@@ -91,11 +91,45 @@ export const sessionResponse = object({
   ),
   /** Absent without video. `url` is a WebVTT file of thumbnails, as a path of the API. */
   storyboard: optional(object({ url: string })),
+  /** Absent without a chat. `url` is its index, as a path of the API. */
+  chat: optional(object({ url: string })),
   /** The next older and the next newer session of the streamer. */
   previous: optional(neighbour),
   next: optional(neighbour),
 })
 export type SessionResponse = Shaped<typeof sessionResponse>
+
+/** Response of GET /api/chat/{streamer}/{date}/{sessionId}/index.json. */
+export const chatIndexResponse = object({
+  /** In the path of the buckets, which are next to the index: `{version}/{bucket}.json`. */
+  version: string,
+  bucketSeconds: count,
+  /** Messages in each bucket, from the start of the session on. */
+  counts: list(count),
+  total: count,
+  /** More messages may follow. */
+  growing: boolean,
+})
+export type ChatIndexResponse = Shaped<typeof chatIndexResponse>
+
+/** Response of GET /api/chat/{streamer}/{date}/{sessionId}/{version}/{bucket}.json. */
+export const chatBucketResponse = object({
+  /** In order of their times. */
+  messages: list(
+    object({
+      /** Seconds on the timeline of the session. */
+      t: amount,
+      user: string,
+      /** `#rrggbb` */
+      color: optional(string),
+      /** Plain text, with emotes by their names. */
+      text: string,
+      /** Absent for a message of the chat. */
+      kind: optional(literal('paid', 'member', 'raid', 'system')),
+      badges: optional(list(string)),
+    }),
+  ),
+})
 
 /** Response of GET /api/details/{streamer}: what cards show beside the lists. */
 export const detailsResponse = object({

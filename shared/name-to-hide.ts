@@ -8,6 +8,13 @@ export type NameToHide =
   | { kind: 'streamer'; streamer: string }
   | ({ kind: 'session' } & SessionReference)
 
+/** A user of chats, of one streamer or of all. */
+export interface ChatUserToHide {
+  kind: 'chat-user'
+  user: string
+  streamer?: string
+}
+
 /** Characters of the reason in the log. */
 export const MAX_REASON_LENGTH = 500
 

@@ -44,6 +44,9 @@ export const outsidePatterns = {
   /** The audio of a session as one file. */
   audioFile: `${apiPrefix}audio/${session}/:file`,
   oembed: '/oembed',
+  /** The page gets the URL of the index from `/api/session`; buckets are relative to it. */
+  chat: `${apiPrefix}chat/${session}/index.json`,
+  chatBucket: `${apiPrefix}chat/${session}/:version/:file`,
 } as const
 
 /** Path of the page that lists a streamer's sessions. */
@@ -110,6 +113,11 @@ export function playlistFileApiPath(
 /** Path of a session's storyboard, a WebVTT file. */
 export function storyboardApiPath(reference: SessionReference): string {
   return formatPath(pathPatterns.storyboard, { ...reference })
+}
+
+/** Path of the index of a session's chat. */
+export function chatApiPath(reference: SessionReference): string {
+  return formatPath(outsidePatterns.chat, { ...reference })
 }
 
 /** Path of a session's details: title, chapters, tracks. */

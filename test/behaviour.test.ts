@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 const root = path.dirname(import.meta.dirname)
 const document = readFileSync(path.join(root, 'docs/behaviour.md'), 'utf8')
-const sections = [...document.matchAll(/^#{2,3} (?<number>\d+(?:\.\d)?) (?<title>.+)$/gm)].map(
+const sections = [...document.matchAll(/^#{2,3} (?<number>\d+(?:\.\d+)?) (?<title>.+)$/gm)].map(
   ({ groups }) => `${groups?.['number']} ${groups?.['title']}`,
 )
 const table = document.slice(document.indexOf('## Tests'))

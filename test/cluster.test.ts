@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, inject, it } from 'vitest'
 import {
   activityApiPath,
+  chatApiPath,
   detailsApiPath,
   playerPagePath,
   playlistApiPath,
@@ -18,6 +19,7 @@ import {
 } from '../shared/paths.ts'
 import { addRelease, listReleases } from '../server/cluster/postgres/shared-assets.ts'
 import { openSharedDatabase } from '../server/cluster/postgres/shared-database.ts'
+import { twitchJson } from './support/make/make-chat.ts'
 import { findFreePort } from './support/servers/free-port.ts'
 import { fetchPlaylist } from './support/servers/hls-client.ts'
 import { sharedPostgres, startPostgres } from './support/servers/postgres.ts'
@@ -55,6 +57,8 @@ async function createCluster(database?: string): Promise<Cluster> {
   stops.push(async () => library.remove())
   await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
   await library.place('alice/2026-01-31/1.info.json', Buffer.from('{"title":"One"}'))
+  const chat = ['Bob', 'Eve'].map((user) => ({ seconds: 1, user, text: 'hi' }))
+  await library.place('alice/2026-01-31/1.json', Buffer.from(twitchJson(chat)))
   await library.place('bob/2026-01-31/1.mp4', SMALL_FIXTURE)
   return { library, database: database ?? (await postgres.createDatabase()) }
 }
@@ -130,6 +134,7 @@ describe.concurrent('two servers with one database', () => {
       thumbnailApiPath(session),
       streamerThumbnailApiPath('alice'),
       playerPagePath(session),
+      chatApiPath(session),
       sessionsApiPath('nobody'),
       '/sitemap.xml',
       ...new Set(urls.flatMap((url) => (url === undefined ? [] : [new URL(url).pathname]))),
@@ -172,6 +177,13 @@ describe.concurrent('two servers with one database', () => {
       await expect.poll(async () => textOf(server, '/assets/index-other.js')).toBe('1')
     }
 
+    await run(cluster, 'hide', '--chat-user', 'eve', 'alice')
+    for (const server of [first, second]) {
+      await expect
+        .poll(async () => textOf(server, chatApiPath(session)))
+        .toContain('"counts":[1],"total":1')
+    }
+    await run(cluster, 'unhide', '--chat-user', 'eve', 'alice')
     expect((await run(cluster, 'hide', 'bob')).stdout).toMatch(
       /^bob is hidden in the database \S+\n$/,
     )

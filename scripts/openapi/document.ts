@@ -94,6 +94,8 @@ async function createSchemas(): Promise<Record<string, Schema>> {
     sessionResponse: schemaOf('sessionResponse'),
     detailsResponse: schemaOf('detailsResponse'),
     aroundResponse: schemaOf('aroundResponse'),
+    chatIndexResponse: schemaOf('chatIndexResponse'),
+    chatBucketResponse: schemaOf('chatBucketResponse'),
     publicConfig: {
       ...config,
       properties: { ...config.properties, site: fromZod(site) },

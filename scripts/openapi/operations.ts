@@ -133,6 +133,16 @@ const media: Operation[] = [
       errors: [...ofSession, 502],
     },
   ),
+  get(['getChat', outsidePatterns.chat], 'Version of the chat, and its messages per minute.', {
+    content: json('chatIndexResponse'),
+    headers: [...TEXT, ...TAGS],
+    errors: [...ofSession, 502],
+  }),
+  get(['getChatBucket', outsidePatterns.chatBucket], 'Messages of a minute: `{bucket}.json`.', {
+    content: json('chatBucketResponse'),
+    headers: [...TEXT, ...TAGS],
+    errors: [...ofSession, 502],
+  }),
   get(['getPlaylist', pathPatterns.playlist], 'HLS playlist (RFC 8216).', {
     query: [
       { name: 'audio', about: 'Language of another audio: `de`, `en.2`.', schema: text },

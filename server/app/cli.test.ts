@@ -91,6 +91,12 @@ describe('runCommandLine', () => {
       'unhide',
       { kind: 'session', streamer: 'alice', date: '2026-01-31', sessionId: 'late night' },
     ],
+    [['hide', '--chat-user', 'Bob'], 'hide', { kind: 'chat-user', user: 'bob' }],
+    [
+      ['unhide', 'alice', '--chat-user', 'Bob'],
+      'unhide',
+      { kind: 'chat-user', user: 'bob', streamer: 'alice' },
+    ],
   ])('hands the name to %j', async (args, action, name) => {
     const { asked } = await runWith([...args, '--data', 'd'])
     expect(asked).toEqual([[action, { flags: { data: 'd' } }, { name, reason: '' }]])
@@ -225,11 +231,14 @@ describe('runCommandLine', () => {
       ['a', '--list'],
       ['--list', '--log'],
       ['a/b/c', '--older-than', '1d'],
+      ['a/b/c', '--chat-user', 'bob'],
+      ['--chat-user', 'bob', '--older-than', '1d'],
+      ['a/b/c', '--chat-user', 'bob', '--older-than', '1d'],
       ['a', '--dry-run'],
       ['a', '--undo'],
     ].map((rest): [string[], string] => [
       ['hide', ...rest],
-      'aftercast: expected STREAMER[/DATE/ID], --older-than AGE [STREAMER] [--dry-run], --undo, --list or --log\n',
+      'aftercast: expected STREAMER[/DATE/ID], --chat-user NAME [STREAMER], --older-than AGE [STREAMER] [--dry-run], --undo, --list or --log\n',
     ]),
     ...['0d', '30', '-1d', '9999999d', '40000d', '1y'].map((age): [string[], string] => [
       ['hide', `--older-than=${age}`],
@@ -240,6 +249,14 @@ describe('runCommandLine', () => {
       `aftercast: option '--reason <TEXT>' argument '${'x'.repeat(501)}' is invalid. It must have at most 500 characters.\n`,
     ],
     [['backup'], "aftercast: missing required argument 'FILE'\n"],
+    [
+      ['hide', '--chat-user', ' '],
+      "aftercast: option '--chat-user <NAME>' argument ' ' is invalid. It must be a name as the chat shows it.\n",
+    ],
+    [
+      ['unhide', 'a/b/c', '--chat-user', 'bob'],
+      'aftercast: expected STREAMER[/DATE/ID], --chat-user NAME [STREAMER]\n',
+    ],
     [
       ['unhide', 'a/b'],
       "aftercast: command-argument value 'a/b' is invalid for argument 'STREAMER[/DATE/ID]'. It must be STREAMER[/DATE/ID].\n",

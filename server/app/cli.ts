@@ -1,9 +1,16 @@
 // The command line: commands, options and help. The caller passes the actions.
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
-import { MAX_REASON_LENGTH, parseNameToHide } from '../../shared/name-to-hide.ts'
-import type { NameToHide } from '../../shared/name-to-hide.ts'
-import { isDatabaseUrl } from '../base/config/database-url.ts'
+import { Command, CommanderError } from 'commander'
+import type { ChatUserToHide, NameToHide } from '../../shared/name-to-hide.ts'
 import { defaultConfigName } from '../base/config/read-config-file.ts'
+import {
+  NAME_FORM,
+  parseAge,
+  parseChatUser,
+  parseDatabaseUrl,
+  parseDays,
+  parseName,
+  parseReason,
+} from './cli-values.ts'
 
 /** Arguments of a command that reads the configuration. */
 export interface CommandInput {
@@ -49,7 +56,7 @@ export interface CheckOptions {
 
 /** A name to hide or to show again. */
 export interface HideChange {
-  name: NameToHide
+  name: NameToHide | ChatUserToHide
   /** For the log; empty if none was given. */
   reason: string
 }
@@ -126,29 +133,14 @@ function createProgram({ actions, conclude, output, version }: ProgramOptions): 
   addCheck(program).action(async (folder: string | undefined, { json, ...options }: CheckFlags) =>
     conclude(await actions.check(inputOf(folder, options), { format: json ? 'json' : 'table' })),
   )
-  addHide(program).action(
-    async (name: NameToHide | undefined, flags: HideFlags, command: Command) => {
-      const { list = false, log = false, undo = false, ...rest } = flags
-      const { olderThan: days, dryRun: isDryRun = false, reason = '', ...options } = rest
-      const input = inputOf(undefined, options)
-      const targets = [list, log, undo, days !== undefined || name !== undefined].filter(Boolean)
-      const isOlder = days !== undefined && name?.kind !== 'session'
-      if (targets.length !== 1 || ((days !== undefined || isDryRun) && !isOlder)) {
-        return command.error(HIDE_USAGE, { exitCode: 2 })
-      }
-      if (list) return conclude(await actions.listHidden(input))
-      if (log) return conclude(await actions.printHideLog(input))
-      if (undo) return conclude(await actions.undoHide(input, { reason }))
-      if (days !== undefined) {
-        const older = { days, streamer: name?.streamer, reason, isDryRun }
-        return conclude(await actions.hideOlder(input, older))
-      }
-      if (name !== undefined) conclude(await actions.hide(input, { name, reason }))
-    },
+  addHide(program).action(async (name: NameToHide | undefined, flags: HideFlags, of: Command) =>
+    conclude(await runHide(actions, { name, flags, command: of })),
   )
-  addUnhide(program).action(async (name: NameToHide, { reason = '', ...options }: HideFlags) =>
-    conclude(await actions.unhide(inputOf(undefined, options), { name, reason })),
-  )
+  addUnhide(program).action(async (name: NameToHide | undefined, flags: HideFlags, of: Command) => {
+    const { reason = '', chatUser, ...options } = flags
+    const hidden = nameToHide(name, chatUser) ?? of.error(UNHIDE_USAGE, { exitCode: 2 })
+    conclude(await actions.unhide(inputOf(undefined, options), { name: hidden, reason }))
+  })
   addDemo(program).action(async (folder: string) => conclude(await actions.demo(folder)))
   addStats(program).action(async ({ days, json, ...options }: StatsFlags) =>
     conclude(
@@ -206,6 +198,7 @@ interface HideFlags extends LibraryOptions {
   dryRun?: boolean
   /** In days. */
   olderThan?: number
+  chatUser?: string
   reason?: string
 }
 
@@ -249,23 +242,61 @@ function addCheck(program: Command): Command {
   )
 }
 
-const NAME_FORM = 'STREAMER[/DATE/ID]'
-const HIDE_FORMS = `${NAME_FORM}, --older-than AGE [STREAMER] [--dry-run], --undo, --list or --log`
+const UNHIDE_FORMS = `${NAME_FORM}, --chat-user NAME [STREAMER]`
+const OLDER_FORM = '--older-than AGE [STREAMER] [--dry-run]'
+const HIDE_FORMS = `${UNHIDE_FORMS}, ${OLDER_FORM}, --undo, --list or --log`
 const HIDE_USAGE = `error: expected ${HIDE_FORMS}`
-/** About a century. */
-const MAX_AGE_DAYS = 36_525
+const UNHIDE_USAGE = `error: expected ${UNHIDE_FORMS}`
+const CHAT_USER = 'messages of this user, in the chats of STREAMER or in all'
+
+interface HideRun {
+  name: NameToHide | undefined
+  flags: HideFlags
+  command: Command
+}
+
+async function runHide(actions: CommandActions, run: HideRun): Promise<number> {
+  const { list = false, log = false, undo = false, ...rest } = run.flags
+  const { olderThan: days, dryRun: isDryRun = false, reason = '', chatUser, ...options } = rest
+  const input = inputOf(undefined, options)
+  const name = nameToHide(run.name, chatUser)
+  const isOlder = days !== undefined && chatUser === undefined && name?.kind !== 'session'
+  const isOne = days === undefined && name !== undefined
+  const hasOther = (days !== undefined || isDryRun) && !isOlder
+  if (hasOther || [list, log, undo, isOlder || isOne].filter(Boolean).length !== 1) {
+    return run.command.error(HIDE_USAGE, { exitCode: 2 })
+  }
+  if (list) return actions.listHidden(input)
+  if (log) return actions.printHideLog(input)
+  if (undo) return actions.undoHide(input, { reason })
+  if (isOne) return actions.hide(input, { name, reason })
+  return actions.hideOlder(input, { days: days ?? 0, streamer: name?.streamer, reason, isDryRun })
+}
+
+/** Undefined without a name, and for a user of the chat of one session. */
+function nameToHide(
+  name: NameToHide | undefined,
+  user: string | undefined,
+): HideChange['name'] | undefined {
+  if (user === undefined) return name
+  if (name?.kind === 'session') return undefined
+  return { kind: 'chat-user', user, ...(name && { streamer: name.streamer }) }
+}
 
 function addHide(program: Command): Command {
   return withConfig(
     program
       .command('hide')
-      .description('Removes a streamer or a session from the site; files are not changed.')
+      .description(
+        'Removes a streamer, a session or messages from the site; files are not changed.',
+      )
       .argument(`[${NAME_FORM}]`, 'names as shown on the site, or the URL of a page', parseName)
+      .option('--chat-user <NAME>', CHAT_USER, parseChatUser)
       .option('--older-than <AGE>', 'hide all sessions older than 30d or 8w', parseAge)
       .option('--dry-run', 'with --older-than: list them, and hide nothing')
       .option('--undo', 'show again what the last run has hidden')
       .option('--reason <TEXT>', 'why, for the log', parseReason)
-      .option('--list', 'list hidden streamers and sessions')
+      .option('--list', 'list hidden streamers, sessions and users of chats')
       .option('--log', 'list what was hidden and shown again, when and why'),
   )
 }
@@ -274,29 +305,11 @@ function addUnhide(program: Command): Command {
   return withConfig(
     program
       .command('unhide')
-      .description('Restores a hidden streamer or session.')
-      .argument(`<${NAME_FORM}>`, 'name as printed by `hide --list`', parseName)
+      .description('Restores a hidden streamer, session or user of chats.')
+      .argument(`[${NAME_FORM}]`, 'name as printed by `hide --list`', parseName)
+      .option('--chat-user <NAME>', CHAT_USER, parseChatUser)
       .option('--reason <TEXT>', 'why, for the log', parseReason),
   )
-}
-
-function parseName(value: string): NameToHide {
-  const name = parseNameToHide(value)
-  if (name !== undefined) return name
-  throw new InvalidArgumentError(`It must be ${NAME_FORM}.`)
-}
-
-/** Returns days. */
-function parseAge(value: string): number {
-  const { count = '', unit } = /^(?<count>\d{1,6})(?<unit>[dw])$/.exec(value)?.groups ?? {}
-  const days = Number(count) * (unit === 'w' ? 7 : 1)
-  if (days >= 1 && days <= MAX_AGE_DAYS) return days
-  throw new InvalidArgumentError('It must be a number of days or weeks, such as 30d or 8w.')
-}
-
-function parseReason(value: string): string {
-  if (value.length <= MAX_REASON_LENGTH) return value
-  throw new InvalidArgumentError(`It must have at most ${MAX_REASON_LENGTH} characters.`)
 }
 
 function addDemo(program: Command): Command {
@@ -312,7 +325,6 @@ interface StatsFlags extends LibraryOptions {
 }
 
 const DEFAULT_DAYS = 30
-const MAX_DAYS = 800
 
 function addStats(program: Command): Command {
   return withConfig(
@@ -322,12 +334,6 @@ function addStats(program: Command): Command {
       .option('--days <number>', 'number of days, including today (UTC)', parseDays, DEFAULT_DAYS)
       .option('--json', 'print JSON instead of tables'),
   )
-}
-
-function parseDays(value: string): number {
-  const days = /^\d+$/.test(value) ? Number(value) : 0
-  if (days >= 1 && days <= MAX_DAYS) return days
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_DAYS}.`)
 }
 
 interface MigrateFlags extends LibraryOptions {
@@ -368,11 +374,6 @@ function addDoctor(program: Command): Command {
       .description('Examines the machine and the configuration, and says what to do.')
       .addHelpText('after', '\nExits with 1 if something prevents service.'),
   )
-}
-
-function parseDatabaseUrl(value: string): string {
-  if (isDatabaseUrl(value)) return value
-  throw new InvalidArgumentError('It must be postgres://user:password@host/database.')
 }
 
 /** Arguments of serve, work and scan. */

@@ -29,9 +29,12 @@ import { TranscodedAudio } from '../stream/hls/segment/transcoded-audio.ts'
 import { IndexStore } from '../media/index/index-store.ts'
 import type { IndexStoreOptions } from '../media/index/index-store.ts'
 import { IndexThread } from '../media/index/index-thread.ts'
+import { ChatFiles } from '../library/metadata/chat-files.ts'
 import { ContainerChapters } from '../library/metadata/container-chapters.ts'
 import { Sidecars } from '../library/metadata/sidecars.ts'
 import type { SidecarsOptions } from '../library/metadata/sidecars.ts'
+import { isChat } from '../media/chat/read-chat.ts'
+import type { ChatJob, ChatOutcome } from '../media/chat/read-chat.ts'
 import { createMediaReaders } from '../media/readers.ts'
 import type { PlaylistRequest } from '../media/recorded/recorded-lists.ts'
 import { withRecordedPlaylists } from '../media/recorded/recorded-storage.ts'
@@ -81,6 +84,9 @@ export interface Library {
   sessions: SessionOpener
   sidecars: Sidecars
   containerChapters: ContainerChapters
+  chatFiles: ChatFiles
+  /** Reads chat files in the index thread, when there is room for it. */
+  readChat(this: void, job: ChatJob): Promise<ChatOutcome>
   /** Whether images and audio can be decoded: their package is optional. */
   hasDecoders: boolean
   /** The restrictions of child processes that decode. */
@@ -166,6 +172,7 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     artifacts,
     sessions,
     ...createMetadata({ storage: files, gate: admission.sidecars, log: logger }, thread, signal),
+    readChat: async (job) => admission.chats.run(async () => thread.readChat(job), signal),
     ...decoders,
     admission,
     inspect: async (source, jobSignal) =>
@@ -238,6 +245,7 @@ function createMetadata(options: SidecarsOptions, thread: IndexThread, signal: A
   return {
     sidecars: new Sidecars(options),
     containerChapters: new ContainerChapters({ read, gate: options.gate, signal }),
+    chatFiles: new ChatFiles({ ...options, isChat }),
   }
 }
 

@@ -8,11 +8,13 @@ import { openAdvertising } from '../site/ads/advertising.ts'
 import { admitAll } from '../site/http/add-endpoints.ts'
 import type { Config } from '../base/config/load-config.ts'
 import { AppError, reasonOf } from '../base/errors.ts'
+import { Chats } from '../stream/chat/chats.ts'
 import { SegmentCache } from '../stream/delivery/segment-cache.ts'
 import { SegmentSender } from '../stream/delivery/segment-sender.ts'
 import { AudioFiles } from '../stream/hls/session/audio-files.ts'
 import { readBuiltPage } from '../site/http/pages/built-page.ts'
 import { createHttpServer } from '../site/http/http-server.ts'
+import { SessionChats } from '../site/http/api/session-chats.ts'
 import { SessionDetails } from '../site/http/api/session-details.ts'
 import { belowBasePath, formatSiteUrl } from '../site/http/site/base-path.ts'
 import type { FormatPath } from '../site/http/site/base-path.ts'
@@ -67,7 +69,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     audioFiles,
     page: await readBuiltPage(builtPageFolder(), pageAssetsFolder(config)),
     ...images,
-    ...createDetails({ library, config, sources: images.sources, formatPath }),
+    ...createDetails({ library, config, logger, sources: images.sources, formatPath }),
     config: {
       ads: advertising.ads,
       analytics: analyticsConfigOf(config),
@@ -109,13 +111,17 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
 interface DetailsSources {
   library: Library
   config: Config
+  logger: Logger
   sources: ThumbnailSources
   formatPath: FormatPath
 }
 
-function createDetails({ library, config, sources, formatPath }: DetailsSources) {
+function createDetails({ library, config, logger, sources, formatPath }: DetailsSources) {
+  const sessionChats = createSessionChats({ library, config, logger })
+  const details = { ...library, ...config.library, sessionChats, formatPath }
   return {
-    sessionDetails: new SessionDetails({ ...library, ...config.library, formatPath }),
+    sessionChats,
+    sessionDetails: new SessionDetails(details),
     streamerDetails: new StreamerDetails({ ...library, sources, formatPath }),
   }
 }
@@ -131,6 +137,19 @@ async function createSender({ config, library }: WebServerOptions) {
   const { bytesInFlight } = library.admission
   const sender = new SegmentSender(bytesInFlight, await loadEncryptBlocks(), segmentCache)
   return { sender, segmentCache }
+}
+
+function createSessionChats({
+  library,
+  config,
+  logger,
+}: Pick<DetailsSources, 'library' | 'config' | 'logger'>): SessionChats | undefined {
+  if (!config.chat) return undefined
+  const { readChat, artifacts: shared } = library
+  const { settleSeconds } = config.library
+  const folder = join(config.data, 'chats')
+  const chats = new Chats({ folder, shared, log: logger, readChat, settleSeconds })
+  return new SessionChats({ ...library, chats })
 }
 
 async function createSegmentCache({ hls }: Config): Promise<SegmentCache | undefined> {

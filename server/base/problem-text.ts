@@ -45,6 +45,7 @@ const EMPTY_SESSION = 'It contains headers only. Remove it, and check whether th
 const PROTECTED = 'It is protected. Record from a source without encryption.'
 const REPLACE = 'Find another copy; this one cannot be repaired.'
 const PLAYLIST = 'Set the recorder to relative names in its own folder, or remove the playlist.'
+const CHAT = 'Download it again without embedded images, or split the recording.'
 const KEY_FRAMES = 'Set the recorder to regular key frames, for example every 2 s.'
 
 const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
@@ -223,6 +224,10 @@ const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
     message: inPart(part, `a subtitle track is not served: ${formatProblem(cause).message}`),
     advice: 'It plays without these subtitles. Put them beside the recording as a .vtt file.',
   }),
+  'chat-not-served': ({ cause, part }) => ({
+    message: inPart(part, `the chat is not served: ${formatProblem(cause).message}`),
+    advice: CHAT,
+  }),
   'part-unplayable': ({ cause, part }) => ({
     message: inPart(part, `unplayable: ${formatProblem(cause).message}`),
     advice: 'The other parts play. Repair a copy of this one, or remove it.',
@@ -281,6 +286,9 @@ const limitTexts: Record<Limit, ProblemText> = {
   },
   boxes: { message: 'boxes', advice: SPLIT },
   'bytes-between-key-frames': { message: 'bytes between two key frames', advice: KEY_FRAMES },
+  'chat-bytes': { message: 'bytes of a chat file, unpacked', advice: CHAT },
+  'chat-messages': { message: 'messages of a chat', advice: CHAT },
+  'chat-text-bytes': { message: 'bytes of the messages of a chat', advice: CHAT },
   'corrupt-ranges': { message: 'corrupt byte ranges', advice: REWRITE },
   discontinuities: { message: 'timestamp discontinuities', advice: SPLIT },
   'empty-table-runs': { message: 'empty entries in a time table', advice: REWRITE },

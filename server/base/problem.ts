@@ -30,6 +30,9 @@ const limit = z.enum([
   'audio-bytes-between-key-frames',
   'boxes',
   'bytes-between-key-frames',
+  'chat-bytes',
+  'chat-messages',
+  'chat-text-bytes',
   'corrupt-ranges',
   'discontinuities',
   'empty-table-runs',
@@ -157,9 +160,10 @@ export type Limitation = Location &
     | { code: 'audio-not-served'; cause: OmissionCause }
     | { code: 'video-not-served'; cause: OmissionCause }
     | { code: 'subtitles-not-served'; cause: OmissionCause }
+    | { code: 'chat-not-served'; cause: UnplayableReason }
   )
 
-/** A limitation of a session; `part` is the name of the recording among several. */
+/** A limitation of a session; `part` is the name of the recording among several, or of a chat. */
 export type SessionLimitation = (
   | Limitation
   | (Location & { code: 'part-unplayable'; cause: UnplayableReason })

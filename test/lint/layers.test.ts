@@ -32,7 +32,7 @@ const columnFiles = [
 
 /** Programs, above every folder of server/. */
 const programs = ['app/program', 'app/process', 'main']
-const known = ['base/problem', 'base/problem-text', 'base/errors']
+const known = ['base/problem', 'base/problem-text', 'base/errors', 'base/clean-text']
 /** Names below that are files; all others are folders. */
 const files = [...known, ...programs, ...columnFiles]
 
@@ -55,6 +55,7 @@ const readers = ['mp4', 'fmp4', 'matroska', 'ts']
  */
 const serverRows = `
   base/problem
+  base/clean-text
   base/errors               base/problem
   base/problem-text         base/problem
   base/config               base/errors
@@ -66,7 +67,7 @@ const serverRows = `
   storage/artifacts         base/{errors,admission} storage/{recordings,recordings/s3}
   library/catalog           base/{errors,problem,config} storage/recordings
   library/catalog/names     base/{errors,config} storage/recordings
-  library/catalog/store     base/{errors,problem,config} storage/recordings library/{catalog,catalog/names}
+  library/catalog/store     base/{errors,problem,clean-text,config} storage/recordings library/{catalog,catalog/names}
   library/catalog/scan      base/{errors,config,admission} storage/recordings library/{catalog,catalog/names,catalog/store}
   media/codec               base/errors media/media-index
   media/timeline            base/errors media/media-index
@@ -89,8 +90,9 @@ const serverRows = `
   media/ts/segment          ${container} media/ts/packets ${tsSource}
   media/ts                  ${container} media/ts/packets media/ts/scan media/ts/segment
   media/recorded            base/{errors,problem,admission} storage/recordings
+  media/chat                base/{errors,problem,clean-text} storage/recordings
   media                     base/{errors,problem,config} storage/recordings media/flv ${readers}
-  media/index               base/{errors,problem,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/codec media/recorded
+  media/index               base/{errors,problem,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/chat media/codec media/recorded
   decode/child              base/{errors,admission}
   decode/audio              base/errors media/media-index decode/child
   decode/video              base/errors media/media-index decode/{child,thumbnails}
@@ -99,13 +101,14 @@ const serverRows = `
   stream/hls/playlist       base/errors media/media-index media/readers media/codec stream/delivery
   stream/hls/segment        base/{errors,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/codec media/index decode/{audio,video} stream/{delivery,hls/fmp4,hls/playlist}
   stream/hls/session        base/{errors,problem,config,admission} storage/{artifacts,recordings} library/{catalog,catalog/names} media/media-index media/readers media/index media/recorded decode/video/video-job stream/{delivery,hls/fmp4,hls/playlist,hls/segment}
-  library/metadata          base/{errors,admission} storage/recordings library/catalog/names
+  stream/chat               base/{errors,problem,admission} storage/{artifacts,recordings} library/{catalog/names,metadata} media/chat
+  library/metadata          base/{errors,clean-text,admission} storage/recordings library/catalog/names
   decode/thumbnails         base/{errors,config,admission} storage/artifacts media/media-index decode/child
   decode/storyboards        base/{errors,admission} storage/artifacts media/media-index decode/thumbnails
   site/http/responses       base/{errors,problem-text,admission} stream/{delivery,hls/playlist}
   site/http/connections     site/http/responses
   site/http/site            base/errors library/catalog
-  site/http/api             base/{errors,admission} storage/recordings library/{catalog,metadata} stream/{delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} site/{purge,http/responses,http/site,http/session-parameters}
+  site/http/api             base/{errors,clean-text,admission} storage/recordings library/{catalog,metadata} stream/{chat,delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} site/{purge,http/responses,http/site,http/session-parameters}
   site/http/pages           base/{errors,admission} library/{catalog,metadata} site/{purge,http/responses,http/site,http/session-parameters}
   site/http/crawlers        base/errors library/catalog site/{purge,http/responses,http/site,http/session-parameters}
   site/purge                base/errors library/{catalog,catalog/store}

@@ -65,6 +65,7 @@ function checkHidden(cluster: Cluster, node: RunningNode, expected: ExpectedHidd
 
 /** Whether a node serves something of a hidden name. */
 function isServed(cluster: Cluster, catalog: Catalog, name: HiddenName): boolean {
+  if (name.kind === 'chat-user') return false
   const sessions = name.kind === 'session' ? [name] : sessionsOf(cluster, name.streamer)
   return sessions.some((session) => find(catalog, session))
 }

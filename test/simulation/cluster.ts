@@ -4,7 +4,9 @@ import { migrateSharedDatabase } from '../../server/cluster/postgres/migrations.
 import { openSharedDatabase } from '../../server/cluster/postgres/shared-database.ts'
 import type { SharedDatabase } from '../../server/cluster/postgres/shared-database.ts'
 import { sharedHiddenNames } from '../../server/app/cluster/shared-hidden-names.ts'
+import { nameOf, rowOf } from '../../server/library/catalog/store/hidden.ts'
 import type { HiddenName } from '../../server/library/catalog/store/hidden.ts'
+import { formatName } from '../../server/site/operator/format.ts'
 import type { DailyCount } from '../../server/site/analytics/activity-store.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import { startNode } from './cluster-node.ts'
@@ -209,19 +211,17 @@ export async function readHidden(server: DatabaseServer): Promise<HiddenName[]> 
     `SELECT streamer, date, session_id FROM aftercast.hidden WHERE removed_at IS NULL
      ORDER BY streamer, date, session_id`,
   )
-  return rows.map((row): HiddenName => {
-    const [streamer, date, sessionId] = [row.streamer, row.date, row.session_id].map(String)
-    if (streamer === undefined || date === undefined || !sessionId) {
-      return { kind: 'streamer', streamer: streamer ?? '' }
-    }
-    return { kind: 'session', streamer, date, sessionId }
-  })
+  return rows.map((row) =>
+    nameOf({
+      streamer: String(row.streamer),
+      date: String(row.date),
+      sessionId: String(row.session_id),
+    }),
+  )
 }
 
 export function keyOfName(name: HiddenName): string {
-  return name.kind === 'streamer'
-    ? name.streamer
-    : `${name.streamer}/${name.date}/${name.sessionId}`
+  return formatName(rowOf(name))
 }
 
 /** Whether this name itself is hidden on the node. */

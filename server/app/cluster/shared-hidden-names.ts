@@ -26,7 +26,10 @@ export function sharedHiddenNames(database: SharedDatabase, now: () => number) {
   return {
     hide: async (name: HiddenName, reason: string) => change('hide', name, reason),
     unhide: async (name: HiddenName, reason: string) => change('unhide', name, reason),
-    isKnown: async (name: HiddenName): Promise<boolean> => isPublished(database, rowOf(name)),
+    isKnown: async (name: HiddenName): Promise<boolean> => {
+      const row = rowOf(name)
+      return isPublished(database, name.kind === 'session' ? row : { ...row, sessionId: '' })
+    },
     list: async (): Promise<HiddenName[]> => (await listSharedHidden(database)).map(nameOf),
     summarise: async (limit: number): Promise<SharedHiddenSummary> =>
       summariseSharedHidden(database, limit),

@@ -5,6 +5,7 @@ import type { ImperfectRecording } from '../../library/catalog/store/imperfect.t
 import type { Config } from '../../base/config/load-config.ts'
 import { formatProblem } from '../../base/problem-text.ts'
 import type { Problem, SessionLimitation } from '../../base/problem.ts'
+import { addRefusedChats } from './check-chats.ts'
 import { formatCheckTable } from './check-report.ts'
 import type { CheckedProblem, CheckedRecording, CheckReport } from './check-report.ts'
 import { missingDecoders } from '../../media/codec/missing-decoders.ts'
@@ -64,7 +65,11 @@ async function makeReport(given: Config, io: Io): Promise<Checked> {
     const { limitations, codecs, ...followed } = followInspections(library)
     const inspect = inspectIn(followed)
     const outcome = await scanOnce({ config, io, logger, library }, inspect)
-    const report = { ...reportOf(library, limitations), missingDecoders: countDecoders(codecs) }
+    const scanned = reportOf(library, limitations)
+    const recordings = config.chat
+      ? await addRefusedChats(scanned.recordings, library, signal)
+      : scanned.recordings
+    const report = { ...scanned, recordings, missingDecoders: countDecoders(codecs) }
     const unread = outcome.unread.recordings.size
     const playableSessions = Math.max(0, report.playableSessions - unread)
     return { report: { ...report, playableSessions }, outcome }

@@ -1,5 +1,5 @@
-// `aftercast hide` and `aftercast unhide`: remove a streamer or session from the site, and restore
-// it.
+// `aftercast hide` and `aftercast unhide`: remove a streamer, a session, or the messages of a user
+// of chats from the site, and restore them.
 import { join } from 'node:path'
 import { openDatabase } from '../../library/catalog/store/database.ts'
 import { nameOf } from '../../library/catalog/store/hidden.ts'
@@ -16,11 +16,13 @@ import type { HideChange, HideOlderOptions } from '../cli.ts'
 import type { Io } from '../io.ts'
 import { CATALOG_FILE } from '../library.ts'
 import { countOf } from '../../../shared/count-of.ts'
+import type { NameToHide } from '../../../shared/name-to-hide.ts'
 import { printable } from '../../../shared/printable.ts'
 
 export type UndoOptions = Pick<HideChange, 'reason'>
 
 const DAY_MS = 86_400_000
+const WHEN_IT_APPEARS = 'it will be hidden when it appears'
 
 /**
  * Hides a name, known or not; returns the exit code 0. Takes effect in running servers at once, in
@@ -29,9 +31,10 @@ const DAY_MS = 86_400_000
 export async function hide(config: Config, { name, reason }: HideChange, io: Io): Promise<number> {
   const site = formatSite(config)
   return withHiddenNames(config, async (names) => {
-    const text = formatName(name)
-    const note = `${text} is not in ${site} yet; it will be hidden when it appears`
-    await noteUnknown(names, { name, note }, io)
+    const text = describe(name)
+    const sought = placeOf(name)
+    const note = `${sought && formatName(sought)} is not in ${site} yet; ${WHEN_IT_APPEARS}`
+    if (sought !== undefined) await noteUnknown(names, { name: sought, note }, io)
     const isNew = await names.hide(name, reason)
     io.stdout(isNew ? `${text} is hidden in ${site}` : `${text} was already hidden in ${site}`)
     return 0
@@ -77,7 +80,7 @@ export async function undoHide(config: Config, { reason }: UndoOptions, io: Io):
   return withHiddenNames(config, async (names) => {
     const run = lastRun(await names.log())
     for (const name of run) {
-      if (await names.unhide(name, reason)) io.stdout(`${formatName(name)} is visible again`)
+      if (await names.unhide(name, reason)) io.stdout(`${describe(name)} is visible again`)
     }
     const sum = `${countOf(run.length, 'name')} ${run.length === 1 ? 'is' : 'are'} visible again`
     io.stdout(`${sum} in ${formatSite(config)}`)
@@ -93,9 +96,9 @@ export async function unhide(
 ): Promise<number> {
   const site = formatSite(config)
   return withHiddenNames(config, async (names) => {
-    const text = formatName(name)
+    const text = describe(name)
     const isShown = await names.unhide(name, reason)
-    const meant = isShown ? '' : didYouMean(text, await names.list())
+    const meant = isShown ? '' : didYouMean(formatName(name), await names.list())
     io.stdout(`${text} ${isShown ? 'is visible again' : 'was not hidden'} in ${site}${meant}`)
     return 0
   })
@@ -181,7 +184,25 @@ function formatSite({ data, database, server: { publicUrl } }: Config): string {
   return publicUrl === undefined ? place : `${place} (${publicUrl})`
 }
 
+/** The streamer or session that must be known; undefined for a user of all chats. */
+function placeOf(name: HiddenName): NameToHide | undefined {
+  if (name.kind !== 'chat-user') return name
+  return name.streamer === undefined ? undefined : { kind: 'streamer', streamer: name.streamer }
+}
+
+function describe(name: HiddenName): string {
+  if (name.kind !== 'chat-user') return formatName(name)
+  const { user, streamer } = name
+  return printable(`${user} in ${streamer === undefined ? 'all chats' : `chats of ${streamer}`}`)
+}
+
+/** As a command takes it. */
 function formatName(name: HiddenName): string {
+  if (name.kind === 'chat-user') {
+    return printable(
+      ['--chat-user', name.user, ...(name.streamer ? [name.streamer] : [])].join(' '),
+    )
+  }
   if (name.kind === 'streamer') return printable(name.streamer)
   return printable(`${name.streamer}/${name.date}/${name.sessionId}`)
 }

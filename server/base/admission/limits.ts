@@ -85,6 +85,13 @@ const STORYBOARDS: GateBounds = {
   busyMessage: 'too many storyboards are being rendered; try again soon',
 }
 
+/** Sessions whose chat is read in the index thread, with up to about 150 MiB. */
+const CHATS: GateBounds = {
+  limit: 1,
+  waiting: 64,
+  busyMessage: 'too many chats are being read; try again soon',
+}
+
 /** Recordings in the index thread: some, because it waits for disks and stores. */
 const INDEX: GateBounds = {
   limit: 8,
@@ -119,6 +126,7 @@ export interface Admission {
   sidecars: Gate
   thumbnails: Gate
   storyboards: Gate
+  chats: Gate
   index: Gate
   playlistBytes: Gate
   transcodes: Gate
@@ -134,6 +142,7 @@ export function createAdmission(): Admission {
     sidecars: new Gate(SIDECARS),
     thumbnails: new Gate(THUMBNAILS),
     storyboards: new Gate(STORYBOARDS),
+    chats: new Gate(CHATS),
     index: new Gate(INDEX),
     playlistBytes: new Gate(PLAYLIST_BYTES),
     transcodes: new Gate(TRANSCODES),

@@ -40,6 +40,7 @@ describe('loadConfig', () => {
         workers: 3,
       },
       hls: { segmentSeconds: 6, startSegmentSeconds: 2, encryption: 'aes-128', cacheMegabytes: 64 },
+      chat: true,
       cluster: { jobs: true },
       renditions: { video: [], concurrency: 2 },
       library: { settleSeconds: 30 },

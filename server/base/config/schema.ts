@@ -344,14 +344,14 @@ export const configSchema = z.strictObject({
   }),
   data: noted(string('must be a folder').default('./aftercast-data'), {
     environment: 'AFTERCAST_DATA',
-    about: 'Folder of the catalog, indexes, thumbnails, storyboards and renditions.',
+    about: 'Folder of the catalog, indexes, thumbnails, storyboards, chats and renditions.',
   }),
   artifacts: noted(location.optional(), {
     environment: 'AFTERCAST_ARTIFACTS',
     fallback: 'in `data`',
     about:
-      'Folder or `s3://bucket/prefix` of indexes, thumbnails and storyboards that nodes share ' +
-      '(docs/object-storage.md).',
+      'Folder or `s3://bucket/prefix` of indexes, thumbnails, storyboards and chats that nodes ' +
+      'share (docs/object-storage.md).',
   }),
   database: noted(databaseUrl.optional(), {
     environment: 'AFTERCAST_DATABASE_URL',
@@ -359,6 +359,10 @@ export const configSchema = z.strictObject({
     about:
       'Shared database of a cluster: `postgres://user:password@host/database` ' +
       '(docs/cluster.md).',
+  }),
+  chat: noted(z.boolean({ error: 'must be true or false' }).default(true), {
+    environment: 'AFTERCAST_CHAT',
+    about: 'Whether chat files beside recordings are read and served (docs/chat.md).',
   }),
   cluster: clusterSection.prefault({}),
   server: serverSection.prefault({}),

@@ -86,6 +86,8 @@ export interface Catalog {
   sessionsAfter(streamer: string, after: SessionName | undefined, limit: number): SessionEntry[]
   /** A session, playable or not; undefined if there is none. */
   findSession(session: SessionReference): SessionRow | undefined
+  /** Users whose messages no chat of this streamer shows, as `foldUser` returns them; sorted. */
+  hiddenChatUsers(streamer: string): string[]
   /** The listed sessions of the streamer directly before and after a name, by date and id. */
   neighbours(session: SessionReference): Neighbours
   /**

@@ -1,5 +1,5 @@
 // Chapters of a session: valid, in order, of limited number. Pure.
-import { cleanTitle } from './clean-text.ts'
+import { cleanTitle } from '../../base/clean-text.ts'
 
 /** Limit of the contract. */
 export const MAX_CHAPTERS = 500

@@ -1,19 +1,22 @@
 // `.info.json` as written by yt-dlp, and by recorders that follow it.
 import { MAX_READ_CHAPTERS, orderChapters } from './chapters.ts'
 import type { Chapter, RawChapter } from './chapters.ts'
-import { cleanDescription, cleanTitle } from './clean-text.ts'
+import { CHAT_FIELDS, parseChatSettings } from './chat-settings.ts'
+import type { ChatSettings } from './chat-settings.ts'
+import { cleanDescription, cleanTitle } from '../../base/clean-text.ts'
 import { JsonFieldsParser } from './json-fields.ts'
 import { plausibleStart, zonedStart } from '../catalog/names/start-time.ts'
 import type { SidecarText, SidecarParser } from './sidecar-parser.ts'
 
 /** What an `.info.json` contains of a session. */
-export interface InfoJson extends SidecarText {
+export interface InfoJson extends SidecarText, ChatSettings {
   chapters: Chapter[]
 }
 
 /** The start by field, best first: seconds since 1970 of yt-dlp, ISO 8601 of Ganymede. */
 const STARTS = ['release_timestamp', 'timestamp', 'started_at', 'created_at'] as const
-const FIELDS = ['title', 'fulltitle', 'game', 'categories', 'description', 'chapters', ...STARTS]
+const TEXTS = ['title', 'fulltitle', 'game', 'categories', 'description', 'chapters']
+const FIELDS = [...TEXTS, ...STARTS, ...CHAT_FIELDS]
 
 export class InfoJsonParser implements SidecarParser<InfoJson> {
   readonly #json = new JsonFieldsParser(FIELDS)
@@ -35,6 +38,7 @@ export class InfoJsonParser implements SidecarParser<InfoJson> {
       ...(game !== undefined && { game }),
       ...(description !== undefined && { description }),
       ...(startMs !== undefined && { startMs }),
+      ...parseChatSettings(fields),
       chapters: parseChapters(fields.get('chapters')),
     }
   }

@@ -1,6 +1,6 @@
 // `.nfo` files of Kodi, Jellyfin and others: XML with the fields as children of the root.
 import { SaxesParser } from 'saxes'
-import { cleanDescription, cleanTitle, MAX_DESCRIPTION_LENGTH } from './clean-text.ts'
+import { cleanDescription, cleanTitle, MAX_DESCRIPTION_LENGTH } from '../../base/clean-text.ts'
 import { zonedStart } from '../catalog/names/start-time.ts'
 import type { SidecarText, SidecarParser } from './sidecar-parser.ts'
 

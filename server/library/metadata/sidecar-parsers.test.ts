@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_CHAPTERS } from './chapters.ts'
 import { ChaptersVttParser } from './chapters-vtt.ts'
-import { MAX_DESCRIPTION_LENGTH, MAX_TITLE_LENGTH } from './clean-text.ts'
+import { MAX_DESCRIPTION_LENGTH, MAX_TITLE_LENGTH } from '../../base/clean-text.ts'
 import { InfoJsonParser } from './info-json.ts'
 import { NfoParser } from './nfo.ts'
 import type { SidecarParser } from './sidecar-parser.ts'
@@ -24,7 +24,8 @@ function parse<Value>(
 const parseInfo = (value: unknown) => parse(new InfoJsonParser(), JSON.stringify(value))
 const parseNfo = (text: string, size?: number) => parse(new NfoParser(), text, size)
 const parseVtt = (text: string, size?: number) => parse(new ChaptersVttParser(), text, size)
-const parseStreamer = (value: unknown) => parse(new StreamerJsonParser(), JSON.stringify(value))
+const parseStreamer = (value: unknown) =>
+  parse(new StreamerJsonParser(), JSON.stringify(value))?.text
 
 describe('.info.json', () => {
   it('has title, description, start and chapters', () => {
@@ -62,6 +63,17 @@ describe('.info.json', () => {
     const released = { release_timestamp: startMs / 1000 + 60, timestamp: startMs / 1000 }
     expect(parseInfo(released)?.startMs).toBe(startMs + 60_000)
     expect(parseInfo({ ...released, release_timestamp: null })?.startMs).toBe(startMs)
+  })
+
+  it('has settings of the chat', () => {
+    const settingsOf = (value: object) => parseInfo({ title: 'a', ...value })
+    expect(settingsOf({ chat: 'off', chatOffsetSeconds: -2.5 })).toMatchObject({
+      chat: false,
+      chatOffsetSeconds: -2.5,
+    })
+    expect(settingsOf({ chat: 'on' })).toMatchObject({ chat: true })
+    const others = settingsOf({ chat: 'maybe', chatOffsetSeconds: 1e9 })
+    expect(others).toEqual({ title: 'a', chapters: [] })
   })
 
   it('uses fulltitle if there is no title', () => {

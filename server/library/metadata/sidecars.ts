@@ -1,25 +1,25 @@
 // What the sidecars of sessions and streamers contain, at most two seconds old.
-import { LRUCache } from 'lru-cache'
 import { isAppError } from '../../base/errors.ts'
 import { joinPath, splitPath } from '../../storage/recordings/library-path.ts'
 import { signSidecars } from '../catalog/names/text-sidecars.ts'
 import type { Storage } from '../../storage/recordings/storage.ts'
 import type { Chapter } from './chapters.ts'
+import type { ChatSettings } from './chat-settings.ts'
 import { ChaptersVttParser } from './chapters-vtt.ts'
 import { InfoJsonParser } from './info-json.ts'
 import type { InfoJson } from './info-json.ts'
 import { NfoParser } from './nfo.ts'
 import { ParsedFiles } from './parsed-files.ts'
 import type { ParsedFile, ParsedFilesOptions } from './parsed-files.ts'
-import { findFirstPart, sidecarBase } from './sidecar-files.ts'
+import { RecentResults } from './recent-results.ts'
+import { findFirstPart, sidecarBase, streamerFolder } from './sidecar-files.ts'
 import type { SidecarSource } from './sidecar-files.ts'
 import type { SidecarText } from './sidecar-parser.ts'
 import { StreamerJsonParser } from './streamer-json.ts'
-import type { StreamerText } from './streamer-json.ts'
-import { SharedWork } from '../../base/admission/shared-work.ts'
+import type { StreamerJson, StreamerText } from './streamer-json.ts'
 
 /** What the sidecars contain of a session. */
-export interface SessionSidecars extends SidecarText {
+export interface SessionSidecars extends SidecarText, ChatSettings {
   /** In order of their starts. */
   chapters: readonly Chapter[]
 }
@@ -53,9 +53,9 @@ export class Sidecars {
   readonly #infos: ParsedFiles<InfoJson>
   readonly #nfos: ParsedFiles<SidecarText>
   readonly #vtts: ParsedFiles<Chapter[]>
-  readonly #streamerFiles: ParsedFiles<StreamerText>
+  readonly #streamerFiles: ParsedFiles<StreamerJson>
   readonly #sessions = new RecentResults<SessionSidecars>()
-  readonly #streamers = new RecentResults<StreamerText>()
+  readonly #streamers = new RecentResults<StreamerJson>()
 
   constructor(options: SidecarsOptions) {
     this.#storage = options.storage
@@ -78,10 +78,24 @@ export class Sidecars {
 
   /** What `streamer.json` in the folder of a streamer contains. @throws as `session` */
   async streamer(folder: string, signal: AbortSignal): Promise<StreamerText> {
-    return this.#streamers.find(folder, signal, async (all) => {
-      const file = await this.#streamerFiles.find(joinPath(folder, 'streamer.json'), all)
-      return file?.value ?? {}
-    })
+    return (await this.#readStreamer(folder, signal)).text
+  }
+
+  /** What is set for the chat of a session, else for those of its streamer. @throws as `session` */
+  async chat(
+    source: SidecarSource & { streamer: string },
+    signal: AbortSignal,
+  ): Promise<ChatSettings> {
+    const folder = streamerFolder(source)
+    const [streamer, { chat, chatOffsetSeconds }] = await Promise.all([
+      folder === undefined ? undefined : this.#readStreamer(folder, signal),
+      this.session(source, signal),
+    ])
+    return {
+      ...streamer?.chat,
+      ...(chat !== undefined && { chat }),
+      ...(chatOffsetSeconds !== undefined && { chatOffsetSeconds }),
+    }
   }
 
   /**
@@ -100,6 +114,13 @@ export class Sidecars {
     )
     const bases = found.map(({ base }) => base)
     return { facts, sidecars: signSidecars(bases, versions) }
+  }
+
+  async #readStreamer(folder: string, signal: AbortSignal): Promise<StreamerJson> {
+    return this.#streamers.find(folder, signal, async (all) => {
+      const file = await this.#streamerFiles.find(joinPath(folder, 'streamer.json'), all)
+      return file?.value ?? { text: {}, chat: {} }
+    })
   }
 
   async #readSession(source: SidecarSource, signal: AbortSignal): Promise<SessionSidecars> {
@@ -149,35 +170,4 @@ function joinFiles(found: readonly SessionFiles[]): SessionSidecars {
   const vtt = found.map((files) => files.vtt?.value).find((value) => value !== undefined) ?? []
   const chapters = vtt.length > 0 ? vtt : (info?.chapters ?? [])
   return { ...nfo, ...info, chapters }
-}
-
-const RECENT_MS = 2000
-/** Characters of all results. */
-const MAX_CHARACTERS = 4 * 1024 * 1024
-/** Memory of a result without text. */
-const ENTRY_CHARACTERS = 200
-
-/** Results that are valid for two seconds, so that the number of requests does not matter. */
-class RecentResults<Value extends object> {
-  readonly #recent = new LRUCache<string, Value>({
-    maxSize: MAX_CHARACTERS,
-    sizeCalculation: (value) => ENTRY_CHARACTERS + JSON.stringify(value).length,
-    ttl: RECENT_MS,
-  })
-  readonly #shared = new SharedWork<Value>()
-
-  /** The result for a key. @throws the signal's reason; what `read` throws, which is not stored */
-  async find(
-    key: string,
-    signal: AbortSignal,
-    read: (signal: AbortSignal) => Promise<Value>,
-  ): Promise<Value> {
-    const recent = this.#recent.get(key)
-    if (recent !== undefined) return recent
-    return this.#shared.join(key, signal, async (all) => {
-      const value = await read(all)
-      this.#recent.set(key, value)
-      return value
-    })
-  }
 }

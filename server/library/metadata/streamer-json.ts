@@ -1,5 +1,7 @@
 // `streamer.json` in the folder of a streamer: a display name, a description and links.
-import { cleanDescription, cleanTitle } from './clean-text.ts'
+import { cleanDescription, cleanTitle } from '../../base/clean-text.ts'
+import { CHAT_FIELDS, parseChatSettings } from './chat-settings.ts'
+import type { ChatSettings } from './chat-settings.ts'
 import { JsonFieldsParser } from './json-fields.ts'
 import type { SidecarParser } from './sidecar-parser.ts'
 
@@ -9,36 +11,44 @@ export interface StreamerLink {
   url: string
 }
 
-/** What a `streamer.json` contains; a field of another type is absent. */
+/** What a `streamer.json` contains. */
+export interface StreamerJson {
+  text: StreamerText
+  chat: ChatSettings
+}
+
+/** What is shown of a streamer; a field of another type is absent. */
 export interface StreamerText {
   displayName?: string
   description?: string
   links?: StreamerLink[]
 }
 
+const TEXT_FIELDS = ['displayName', 'description', 'links']
 const MAX_LINKS = 20
 const MAX_URL_LENGTH = 2000
 /** Keys of the label of a link, as in other programs. */
 const LABELS = ['label', 'title', 'name']
 
-export class StreamerJsonParser implements SidecarParser<StreamerText> {
-  readonly #json = new JsonFieldsParser(['displayName', 'description', 'links'])
+export class StreamerJsonParser implements SidecarParser<StreamerJson> {
+  readonly #json = new JsonFieldsParser([...TEXT_FIELDS, ...CHAT_FIELDS])
 
   add(bytes: Uint8Array): boolean {
     return this.#json.add(bytes)
   }
 
-  end(): StreamerText | undefined {
+  end(): StreamerJson | undefined {
     const fields = this.#json.end()
     if (fields === undefined) return undefined
     const displayName = cleanTitle(fields.get('displayName'))
     const description = cleanDescription(fields.get('description'))
     const links = parseLinks(fields.get('links'))
-    return {
+    const text = {
       ...(displayName !== undefined && { displayName }),
       ...(description !== undefined && { description }),
       ...(links.length > 0 && { links }),
     }
+    return { text, chat: parseChatSettings(fields) }
   }
 }
 

@@ -11,6 +11,7 @@ import { inspectRecording } from './inspect-recording.ts'
 import { readSubtitles } from './read-subtitles.ts'
 import { readRecordedChapters } from './recorded-chapters.ts'
 import type { ThreadOutcome, ThreadReply, ThreadRequest } from './index-thread.ts'
+import { readChat } from '../chat/read-chat.ts'
 import { createMediaReaders } from '../readers.ts'
 import { RecordedFolders } from '../recorded/read-recorded-folder.ts'
 
@@ -57,6 +58,8 @@ async function run(request: Exclude<ThreadRequest, { kind: 'abort' }>): Promise<
     }
     case 'subtitles':
       return { kind: 'subtitles', subtitles: await readSubtitles(files, request.file) }
+    case 'chat':
+      return { kind: 'chat', chat: await readChat(files, request.job) }
   }
 }
 
@@ -90,10 +93,15 @@ async function readPlaylist({
   }
 }
 
-/** Moved instead of copied: a list may take megabytes, and nothing here has it any more. */
+/** Moved instead of copied: they may take megabytes, and nothing here has them any more. */
 function buffersOf(reply: ThreadReply): ArrayBuffer[] {
-  if (reply.status === 'failed' || reply.outcome.kind !== 'playlist') return []
-  const { list } = reply.outcome
+  if (reply.status === 'failed') return []
+  const { outcome } = reply
+  if (outcome.kind === 'chat' && outcome.chat.status === 'read') {
+    return outcome.chat.bytes.map(({ buffer }) => buffer)
+  }
+  if (outcome.kind !== 'playlist') return []
+  const { list } = outcome
   const table = list === 'unchanged' ? undefined : list.runs[0]?.ranges.table
   return table === undefined ? [] : tableBuffers(table)
 }

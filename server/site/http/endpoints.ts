@@ -11,6 +11,7 @@ import type { AudioFiles } from '../../stream/hls/session/audio-files.ts'
 import type { SessionOpener } from '../../stream/hls/session/session-opener.ts'
 import { createAudioFileEndpoint, createFindEnclosure } from './api/audio-file.ts'
 import { createAroundEndpoint } from './api/around.ts'
+import { createChatEndpoints } from './api/chat.ts'
 import { createConfigEndpoint } from './api/config.ts'
 import { createDetailsEndpoint } from './api/details.ts'
 import { createHealthEndpoints } from './api/health.ts'
@@ -33,6 +34,7 @@ import {
 import { createOembedEndpoint } from './pages/oembed-endpoint.ts'
 import type { PageOptions, PageSources } from './pages/page-sources.ts'
 import type { Endpoint } from './responses/answer.ts'
+import type { SessionChats } from './api/session-chats.ts'
 import type { SessionDetails } from './api/session-details.ts'
 import { SessionStoryboards } from './api/session-storyboards.ts'
 import type { StreamerDetails } from './api/streamer-details.ts'
@@ -48,6 +50,8 @@ export interface EndpointSources extends PageOptions {
   storyboards: Storyboards
   sources: ThumbnailSources
   sessionDetails: SessionDetails
+  /** Undefined: chats are not served. */
+  sessionChats: SessionChats | undefined
   streamerDetails: StreamerDetails
   config: PublicConfig
   /** Undefined unless feeds offer them. */
@@ -72,6 +76,7 @@ export function createEndpoints(options: EndpointSources, pages: PageSources): E
     createSessionEndpoint(sources),
     createDetailsEndpoint(sources),
     createAroundEndpoint(sources),
+    ...createChatEndpoints(sources),
     createPlaylistEndpoint(sources),
     createPlaylistFileEndpoint(sources),
     ...(options.audioFiles ? [createAudioFileEndpoint(sources, options.audioFiles)] : []),

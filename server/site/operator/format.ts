@@ -1,4 +1,5 @@
 // Numbers, times and names as the operator's page shows them. Pure.
+import { nameOf } from '../../library/catalog/store/hidden.ts'
 import type { HiddenRow } from '../../library/catalog/store/hidden.ts'
 
 /** `1,234`. */
@@ -40,6 +41,10 @@ export function formatTime(atMs: number): string {
 }
 
 /** The form in which operators enter names. */
-export function formatName({ streamer, date, sessionId }: HiddenRow): string {
+export function formatName(row: HiddenRow): string {
+  const name = nameOf(row)
+  if (name.kind === 'chat-user')
+    return `${name.user} in chats of ${name.streamer ?? 'all streamers'}`
+  const { streamer, date, sessionId } = row
   return sessionId === '' ? streamer : `${streamer}/${date}/${sessionId}`
 }

@@ -15,6 +15,18 @@ export function sessionTags(session: SessionReference): Record<string, string> {
   return tagHeaders([sessionTag(session), streamerTag(session.streamer)])
 }
 
+/** Headers of the chat of a session, of which one user may be hidden. Names are in NFC. */
+export function chatTags(session: SessionReference): Record<string, string> {
+  const { streamer } = session
+  const chats = [chatTag(streamer), chatTag(undefined)]
+  return tagHeaders([sessionTag(session), streamerTag(streamer), ...chats])
+}
+
+/** The tag of all chats of a streamer, or of the site. The name is in NFC. */
+export function chatTag(streamer: string | undefined): string {
+  return tagOf('chat', streamer === undefined ? [] : [streamer])
+}
+
 /** The tag of what lists all names of the site: its sitemaps. */
 export const SITE_TAG = tagOf('site', [])
 

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { SessionRow } from '../../library/catalog/catalog.ts'
+import { rowOf as rowOfName } from '../../library/catalog/store/hidden.ts'
 import type { HiddenName } from '../../library/catalog/store/hidden.ts'
 import { AppError } from '../../base/errors.ts'
-import { SITE_TAG, sessionTag, streamerTag } from './cache-tags.ts'
+import { chatTag, SITE_TAG, sessionTag, streamerTag } from './cache-tags.ts'
 import { ChangedTags } from './purge-changes.ts'
 
 const SETTLE_MS = 30_000
@@ -94,6 +95,19 @@ describe('the tags of changes', () => {
     hidden = []
     change([{ streamer: 'bob', date: '', sessionId: '' }])
     expect(tags.next(0)).toEqual([])
+  })
+
+  it('are those of chats when a user of them is hidden, and shown again', () => {
+    hidden = [{ kind: 'chat-user', user: 'eve', streamer: 'alice' }]
+    const tags = follow()
+    expect(tags.next(0)).toEqual([chatTag('alice')])
+    const ofAll: HiddenName = { kind: 'chat-user', user: 'eve' }
+    hidden = [...hidden, ofAll]
+    change([rowOfName(ofAll)])
+    expect(new Set(tags.next(0))).toEqual(new Set([chatTag(undefined)]))
+    hidden = hidden.slice(0, 1)
+    change([rowOfName(ofAll)])
+    expect(tags.next(0)).toEqual([chatTag(undefined)])
   })
 
   it('are those of all streamers after very many changes, once a minute', () => {

@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { Catalog } from '../../library/catalog/catalog.ts'
+import { nameOf } from '../../library/catalog/store/hidden.ts'
 import type { HiddenName, HiddenNames } from '../../library/catalog/store/hidden.ts'
 import { isAppError } from '../../base/errors.ts'
-import { SITE_TAG, sessionTag, streamerTag } from './cache-tags.ts'
+import { chatTag, SITE_TAG, sessionTag, streamerTag } from './cache-tags.ts'
 import { Purger } from './purger.ts'
 
 const POLL_MS = 1000
@@ -111,6 +112,8 @@ export class ChangedTags {
     // A change of a whole streamer: `next` purges the pages of one that was hidden, and of one
     // that is shown again no cache has a page.
     if (session.sessionId === '') return []
+    const name = nameOf(session)
+    if (name.kind === 'chat-user') return tagsOfHidden(name)
     const tag = sessionTag(session)
     const wasGrowing = this.#growing.delete(tag)
     if (isGrowing) this.#growing.set(tag, true)
@@ -131,6 +134,7 @@ export class ChangedTags {
 
 /** With the streamer's, because its thumbnail may be of the session, and that of the sitemaps. */
 function tagsOfHidden(name: HiddenName): string[] {
+  if (name.kind === 'chat-user') return [chatTag(name.streamer)]
   const tag = streamerTag(name.streamer)
   return name.kind === 'streamer' ? [tag, SITE_TAG] : [sessionTag(name), tag, SITE_TAG]
 }

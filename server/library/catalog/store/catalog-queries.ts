@@ -3,6 +3,7 @@ import type { StreamerItem } from '../../../../shared/contract.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import type { SessionName } from '../catalog.ts'
 import type { Database } from './database.ts'
+import type { HiddenRow } from './hidden.ts'
 import { selectColumns } from './recording-columns.ts'
 import type { RecordingPath, Values } from './recording-columns.ts'
 
@@ -53,6 +54,9 @@ function prepareStreamers(database: Database) {
     hidden: database.query<SessionReference, { streamer: string }>(`
       SELECT streamer FROM hidden WHERE streamer = @streamer AND (
         (date = '' AND session_id = '') OR (date = @date AND session_id = @sessionId))`),
+    hiddenChatUsers: database.query<HiddenRow & { all: string }, { sessionId: string }>(`
+      SELECT DISTINCT session_id AS "sessionId" FROM hidden
+      WHERE (streamer = @streamer OR streamer = @all) AND date = @date ORDER BY session_id`),
   }
 }
 

@@ -1,11 +1,13 @@
-// Names that an operator has hidden: a streamer or one session. They outlive the recordings.
-import type { NameToHide } from '../../../../shared/name-to-hide.ts'
+// Names that an operator has hidden: a streamer, one session, or a user of chats. They outlive the
+// recordings.
+import type { ChatUserToHide, NameToHide } from '../../../../shared/name-to-hide.ts'
+import { foldUser } from '../../../base/clean-text.ts'
 import type { Database } from './database.ts'
 import { createSessionListing } from './session-listing.ts'
 import type { SessionKey } from './session-listing.ts'
 
-/** A hidden name: a whole streamer, or one session. */
-export type HiddenName = NameToHide
+/** A hidden name: a whole streamer, one session, or a user of chats. */
+export type HiddenName = NameToHide | ChatUserToHide
 
 /**
  * Hides and unhides names. Every process that reads the catalog sees changes at once; no file is
@@ -24,7 +26,15 @@ export interface HiddenNames {
   list(): HiddenName[]
 }
 
-/** A name as stored: in NFC, and a streamer with empty date and session id. */
+/** Instead of a streamer: no name contains a slash. */
+export const ALL_STREAMERS = '/'
+/** Instead of a date. */
+const CHAT = '/chat'
+
+/**
+ * A name as stored: in NFC, and a streamer with empty date and session id. A user of chats has
+ * `/chat` as the date, and `/` as the streamer if all are meant.
+ */
 export interface HiddenRow {
   streamer: string
   date: string
@@ -59,12 +69,16 @@ export function createHiddenNames(database: Database): HiddenNames {
     unhide: (name) => set([{ ...rowOf(name), isHidden: false }]) > 0,
     set,
     isKnown: (name) =>
-      (name.kind === 'streamer' ? queries.streamer : queries.key).get(rowOf(name)) !== undefined,
+      (name.kind === 'session' ? queries.key : queries.streamer).get(rowOf(name)) !== undefined,
     list: () => queries.all.all({}).map(nameOf),
   }
 }
 
 export function rowOf(name: HiddenName): HiddenRow {
+  if (name.kind === 'chat-user') {
+    const streamer = name.streamer?.normalize('NFC') ?? ALL_STREAMERS
+    return { streamer, date: CHAT, sessionId: foldUser(name.user) ?? '' }
+  }
   const streamer = name.streamer.normalize('NFC')
   if (name.kind === 'streamer') return { streamer, date: '', sessionId: '' }
   const [date, sessionId] = [name.date.normalize('NFC'), name.sessionId.normalize('NFC')]
@@ -72,6 +86,10 @@ export function rowOf(name: HiddenName): HiddenRow {
 }
 
 export function nameOf(row: HiddenRow): HiddenName {
+  if (row.date === CHAT) {
+    const of = row.streamer === ALL_STREAMERS ? {} : { streamer: row.streamer }
+    return { kind: 'chat-user', user: row.sessionId, ...of }
+  }
   if (row.sessionId === '') return { kind: 'streamer', streamer: row.streamer }
   return { kind: 'session', ...row }
 }

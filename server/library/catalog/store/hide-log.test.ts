@@ -9,6 +9,7 @@ import { openDatabase } from './database.ts'
 import type { Database } from './database.ts'
 import { createLoggedNames, datesBefore, lastRun } from './hide-log.ts'
 import type { HideLogEntry } from './hide-log.ts'
+import { rowOf } from './hidden.ts'
 import type { HiddenName } from './hidden.ts'
 
 let base: string
@@ -54,6 +55,8 @@ test('logs what changed, with time and reason, and nothing else', () => {
       { kind: 'streamer', streamer: 'alice' },
       session('alice', '2026-01-31', '1'),
       session('bob', '2026-01-31', '1'),
+      { kind: 'chat-user', user: 'eve' },
+      { kind: 'chat-user', user: 'eve', streamer: 'alice' },
     ),
     reason: fc.constantFrom('', 'a takedown'),
     laterMs: fc.nat(2),
@@ -71,8 +74,7 @@ test('logs what changed, with time and reason, and nothing else', () => {
         if (!changes) continue
         if (action === 'hide') hidden.add(name)
         else hidden.delete(name)
-        const { streamer, date, sessionId } = { date: '', sessionId: '', ...name }
-        log.push({ atMs: nowMs, action, streamer, date, sessionId, reason })
+        log.push({ atMs: nowMs, action, ...rowOf(name), reason })
       }
       expect(names.log()).toEqual(log)
       expect(new Set(names.list())).toEqual(hidden)

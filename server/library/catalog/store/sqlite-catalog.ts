@@ -25,6 +25,7 @@ import type {
 import { createChangeLog } from './change-log.ts'
 import type { Change, ChangeLog } from './change-log.ts'
 import type { Database } from './database.ts'
+import { ALL_STREAMERS, rowOf } from './hidden.ts'
 import { parseFacts } from './stored-facts.ts'
 import type { SidecarFacts } from './stored-facts.ts'
 import { parseStoredReason } from './stored-reason.ts'
@@ -133,6 +134,12 @@ class SqliteCatalog implements Catalog {
     const found = sessionRow(row)
     this.#found.set(key, found)
     return found
+  }
+
+  hiddenChatUsers(streamer: string): string[] {
+    const row = rowOf({ kind: 'chat-user', user: '', streamer })
+    const users = this.#queries.hiddenChatUsers.all({ ...row, all: ALL_STREAMERS })
+    return users.map(({ sessionId }) => sessionId)
   }
 
   newestSessions(streamer: string, limit: number): SessionRow[] {

@@ -2,7 +2,12 @@
 import { withTimeout } from '../../../../shared/with-timeout.ts'
 import { sessionText } from '../../../../shared/contract.ts'
 import type { SessionResponse } from '../../../../shared/contract.ts'
-import { aroundApiPath, playlistFileApiPath, storyboardApiPath } from '../../../../shared/paths.ts'
+import {
+  aroundApiPath,
+  chatApiPath,
+  playlistFileApiPath,
+  storyboardApiPath,
+} from '../../../../shared/paths.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import type { Catalog, SessionRow } from '../../../library/catalog/catalog.ts'
 import { AppError, isAppError } from '../../../base/errors.ts'
@@ -14,17 +19,20 @@ import type { KnownStart } from '../../../stream/hls/session/session-source.ts'
 import type { SessionTracks } from '../../../stream/hls/session/session-playlists.ts'
 import { fitChapters } from '../../../library/metadata/chapters.ts'
 import type { Chapter } from '../../../library/metadata/chapters.ts'
-import { cleanTitle } from '../../../library/metadata/clean-text.ts'
+import { cleanTitle } from '../../../base/clean-text.ts'
 import type { ContainerChapters } from '../../../library/metadata/container-chapters.ts'
 import type { SessionSidecars, Sidecars } from '../../../library/metadata/sidecars.ts'
 import { hasStoryboard } from '../../../decode/storyboards/plan-storyboard.ts'
 import type { FormatPath } from '../site/base-path.ts'
+import type { SessionChats } from './session-chats.ts'
 
 export interface SessionDetailsOptions {
   catalog: Catalog
   sessions: SessionOpener
   sidecars: Sidecars
   containerChapters: ContainerChapters
+  /** Undefined: chats are not served. */
+  sessionChats: SessionChats | undefined
   /** Without decoders there are no storyboards. */
   hasDecoders: boolean
   /** A recording without a write for this time counts as finished. */
@@ -67,9 +75,13 @@ export class SessionDetails {
    * @throws AppError `not_found`, `gone`, `unplayable`, `busy`; the signal's reason
    */
   async find(row: SessionRow, signal: AbortSignal): Promise<SessionResponse> {
-    const { catalog, sidecars, formatPath } = this.#options
+    const { catalog, sidecars, sessionChats, formatPath } = this.#options
     const { previous, next } = catalog.neighbours(row)
-    const [opened, text] = await Promise.all([this.#open(row), sidecars.session(row, signal)])
+    const [opened, text, hasChat] = await Promise.all([
+      this.#open(row),
+      sidecars.session(row, signal),
+      sessionChats?.has(row, signal),
+    ])
     const { description } = text
     const durationSeconds = opened && secondsOf(opened.parts)
     const chapters = await this.#chapters(text.chapters, opened)
@@ -90,6 +102,7 @@ export class SessionDetails {
       }),
       ...(row.startMs !== undefined &&
         row.state.status === 'playable' && { around: { url: formatPath(aroundApiPath(row)) } }),
+      ...(hasChat === true && { chat: { url: formatPath(chatApiPath(row)) } }),
       ...(previous && { previous: linkTo(previous) }),
       ...(next && { next: linkTo(next) }),
     }

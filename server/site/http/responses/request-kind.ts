@@ -11,6 +11,7 @@ export type RequestKind =
   | 'subtitle'
   | 'thumbnail'
   | 'storyboard'
+  | 'chat'
   | 'list'
   | 'page'
   | 'feed'

@@ -14,10 +14,26 @@ const REMOVED = /(?![\t\n])\p{Cc}|[\u202A-\u202E\u2066-\u2069\uFFF9-\uFFFB\uFEFF
 
 /** A title: one line; undefined for another type, or if nothing is left. */
 export function cleanTitle(value: unknown): string | undefined {
+  return cleanLine(value, MAX_TITLE_LENGTH)
+}
+
+/** One line of at most `maxLength` UTF-16 code units; undefined as for `cleanTitle`. */
+export function cleanLine(value: unknown, maxLength: number): string | undefined {
   if (typeof value !== 'string') return undefined
-  const head = value.slice(0, MAX_TITLE_LENGTH * READ_FACTOR)
+  const head = value.slice(0, maxLength * READ_FACTOR)
   const line = head.replaceAll(LINE_ENDS, ' ').replaceAll(REMOVED, '').replaceAll(/\s+/g, ' ')
-  return cut(line, MAX_TITLE_LENGTH)
+  return cut(line, maxLength)
+}
+
+/** Of names of a chat's users. */
+export const MAX_USER_LENGTH = 100
+
+/**
+ * The name of a chat's user, equal for all spellings that differ in case or normalisation;
+ * undefined as for `cleanTitle`.
+ */
+export function foldUser(name: unknown): string | undefined {
+  return cleanLine(name, MAX_USER_LENGTH)?.normalize('NFC').toLowerCase()
 }
 
 /** A description, with lines that end with `\n`; undefined as for `cleanTitle`. */

@@ -1,0 +1,197 @@
+// Reads the chat files of a session: bytes in chunks, to messages, to buckets.
+import { pipeline, Readable } from 'node:stream'
+import { TextDecoder } from 'node:util'
+import { constants, createGunzip, gunzipSync } from 'node:zlib'
+import { AppError, codeOf, UnplayableError } from '../../base/errors.ts'
+import type { UnplayableReason } from '../../base/problem.ts'
+import { readAhead } from '../../storage/recordings/read-ahead.ts'
+import type { OpenFile, Storage } from '../../storage/recordings/storage.ts'
+import { packBuckets } from './chat-buckets.ts'
+import type { PackedChat } from './chat-buckets.ts'
+import { findChatFormat, HEAD_LENGTH } from './chat-formats.ts'
+import type { ChatFormat } from './chat-formats.ts'
+import type { ChatSink, ChatVideo } from './chat-message.ts'
+import { createChatTimeline } from './chat-timeline.ts'
+import type { ChatPart, ChatTimelineOptions } from './chat-timeline.ts'
+import { CHAT_LIMITS, limitExceeded, MessageStore } from './message-store.ts'
+import type { ChatLimits } from './message-store.ts'
+import type { RecordSplitter } from './record-splitter.ts'
+
+const CHUNK_BYTES = 256 * 1024
+const GZIP_MAGIC = [0x1f, 0x8b] as const
+
+/** The chat files of a session, and what they cover. */
+export interface ChatJob {
+  /** In the order of the session; `version` is `FileStat.version`. */
+  files: { path: string; version: string; parts: ChatPart[] }[]
+  /** The duration of the last part of each file is then unknown: 0. */
+  isGrowing: boolean
+  /** How much later messages are shown; an operator may correct their times. */
+  offsetSeconds: number
+  /** Users whose messages are left out, as `foldUser` returns them. */
+  hiddenUsers: readonly string[]
+}
+
+export type ReadChat = PackedChat & { status: 'read' }
+
+/** Refused: none of the files is a chat, or one exceeds a limit. */
+export type ChatOutcome = ReadChat | { status: 'refused'; reason?: UnplayableReason }
+
+/**
+ * Memory is bounded by the limits of `MessageStore`, whatever the size of the files.
+ *
+ * @throws AppError `busy` if a file has another version and is not growing; `not_found`, `busy` or
+ *   `failed` if it cannot be read
+ */
+export async function readChat(
+  storage: Pick<Storage, 'open'>,
+  { files, isGrowing, offsetSeconds, hiddenUsers }: ChatJob,
+  limits: ChatLimits = CHAT_LIMITS,
+): Promise<ChatOutcome> {
+  const store = new MessageStore(limits, hiddenUsers)
+  try {
+    for (const { path, version, parts } of files) {
+      const reader = new ChatFileReader(store)
+      const expected = isGrowing ? undefined : version
+      await readFile(storage, path, { reader, expected, maxBytes: limits.bytes })
+      reader.end({ parts, isGrowing, offsetSeconds })
+    }
+  } catch (error) {
+    if (!(error instanceof UnplayableError)) throw error
+    return { status: 'refused', reason: error.reason }
+  }
+  if (store.size === 0) return { status: 'refused' }
+  return { status: 'read', ...(await packBuckets(store)) }
+}
+
+interface FileTarget {
+  reader: ChatFileReader
+  /** Version of a file that does not grow. */
+  expected: string | undefined
+  maxBytes: number
+}
+
+async function readFile(
+  storage: Pick<Storage, 'open'>,
+  path: string,
+  { reader, expected, maxBytes }: FileTarget,
+): Promise<void> {
+  const file = await storage.open(path)
+  try {
+    if (expected !== undefined && file.stat.version !== expected) {
+      throw new AppError('busy', 'the chat file has changed; try again soon')
+    }
+    const start = Buffer.alloc(GZIP_MAGIC.length)
+    await file.read(start, 0)
+    const chunks = readChunks(readAhead(file))
+    if (file.stat.sizeBytes > maxBytes) throw limitExceeded('chat-bytes', maxBytes)
+    let sizeBytes = 0
+    for await (const chunk of isGzip(start) ? unpack(chunks) : chunks) {
+      sizeBytes += chunk.length
+      if (sizeBytes > maxBytes) throw limitExceeded('chat-bytes', maxBytes)
+      reader.add(chunk)
+    }
+    await (expected === undefined ? undefined : file.checkUnchanged())
+  } finally {
+    await file.close()
+  }
+}
+
+/** Each chunk is valid until the next one is requested. */
+async function* readChunks(file: OpenFile): AsyncGenerator<Uint8Array, undefined> {
+  const buffer = Buffer.alloc(CHUNK_BYTES)
+  for (let position = 0; position < file.stat.sizeBytes;) {
+    const count = await file.read(buffer, position)
+    if (count === 0) return
+    position += count
+    yield buffer.subarray(0, count)
+  }
+}
+
+/** What can be unpacked of a truncated or corrupt file. */
+async function* unpack(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
+  async function* copies(): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) yield Buffer.from(chunk)
+  }
+  const packed = Readable.from(copies(), { highWaterMark: 1 })
+  const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: CHUNK_BYTES })
+  try {
+    // The loop gets its errors.
+    yield* pipeline(packed, gunzip, () => undefined) as AsyncIterable<Uint8Array>
+  } catch (error) {
+    if (!codeOf(error).startsWith('Z_')) throw error
+  }
+}
+
+/** Takes the unpacked bytes of one file. */
+class ChatFileReader {
+  readonly #store: MessageStore
+  #decoder: TextDecoder | undefined
+  /** The start of the file, until it shows the format. */
+  #head: string | undefined = ''
+  #format: ChatFormat | undefined
+  #splitter: RecordSplitter | undefined
+  #video: ChatVideo = {}
+
+  constructor(store: MessageStore) {
+    this.#store = store
+  }
+
+  /** @throws UnplayableError if a limit is exceeded */
+  add(bytes: Uint8Array): void {
+    if (this.#head === undefined && this.#format === undefined) return
+    this.#decoder ??= new TextDecoder(encodingOf(bytes))
+    const text = this.#decoder.decode(bytes, { stream: true })
+    if (this.#head === undefined) return this.#splitter?.add(text)
+    this.#head += text
+    if (this.#head.length >= HEAD_LENGTH) this.#findFormat(this.#head)
+  }
+
+  end(place: Pick<ChatTimelineOptions, 'parts' | 'isGrowing' | 'offsetSeconds'>): void {
+    if (this.#head !== undefined) this.#findFormat(this.#head)
+    if (this.#format === undefined) return
+    this.#splitter?.end(place.isGrowing)
+    const [{ time }, { first }, video] = [this.#format, this.#store, this.#video]
+    this.#store.endFile(createChatTimeline({ ...place, time, video, first }))
+  }
+
+  #findFormat(head: string): void {
+    this.#head = undefined
+    const format = findChatFormat(head.slice(0, HEAD_LENGTH))
+    if (format === undefined) return
+    this.#format = format
+    const sink: ChatSink = {
+      message: (message) => this.#store.add(message),
+      video: (video) => (this.#video = video),
+      removed: (removal) => this.#store.remove(removal),
+    }
+    this.#splitter = format.split((record) => format.read(record, sink))
+    this.#splitter.add(head)
+  }
+}
+
+/** Whether a file is a chat, by its first bytes: at least 4 KiB of them, if it has as many. */
+export function isChat(bytes: Uint8Array): boolean {
+  const plain = isGzip(bytes) ? gunzipStart(bytes.subarray(0, 4096)) : bytes
+  const head = new TextDecoder(encodingOf(plain)).decode(plain).slice(0, HEAD_LENGTH)
+  return findChatFormat(head) !== undefined
+}
+
+/** At most four megabytes: deflate expands 1032 times. */
+function gunzipStart(bytes: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH })
+  } catch {
+    return new Uint8Array()
+  }
+}
+
+function isGzip(bytes: Uint8Array): boolean {
+  return GZIP_MAGIC.every((byte, at) => bytes[at] === byte)
+}
+
+/** By the byte order mark; UTF-8 without one. */
+function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+}

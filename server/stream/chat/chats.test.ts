@@ -1,0 +1,274 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { bytesFile } from '../../../test/support/bytes-file.ts'
+import { ircLines, twitchJson } from '../../../test/support/make/make-chat.ts'
+import { soon } from '../../../test/support/patience.ts'
+import { readChat } from '../../media/chat/read-chat.ts'
+import { FolderArtifacts } from '../../storage/artifacts/folder-artifacts.ts'
+import { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
+import { BUCKET_SECONDS, Chats } from './chats.ts'
+import type { ChatSession } from './chats.ts'
+
+const { signal } = new AbortController()
+const messages = [
+  { seconds: 1, user: 'Bob', text: 'hello' },
+  { seconds: BUCKET_SECONDS + 5, user: 'Eve', text: 'bye' },
+]
+
+let root: string
+let reads: number
+/** Version of the file. */
+let current: string
+/** Contents by path. */
+let contents: Record<string, string>
+
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), 'aftercast-chats-'))
+  reads = 0
+  contents = { chat: twitchJson(messages) }
+})
+
+afterEach(async () => {
+  vi.useRealTimers()
+  await rm(root, { recursive: true, force: true })
+})
+
+const log = {
+  warn: (details: object, message: string) => expect.fail(JSON.stringify([details, message])),
+}
+
+/** Of a process with a data folder of its own. */
+function createChats(data: string, shared?: SharedArtifacts, onRead = (): void => {}): Chats {
+  const storage = {
+    open: async (name: string) => {
+      const file = bytesFile(Buffer.from(contents[name] ?? ''))
+      return Promise.resolve({ ...file, stat: { ...file.stat, version: current } })
+    },
+  }
+  return new Chats({
+    folder: path.join(root, data),
+    shared,
+    log,
+    settleSeconds: 30,
+    readChat: async (job) => {
+      reads += 1
+      onRead()
+      return readChat(storage, job)
+    },
+  })
+}
+
+function sessionOf(options: Partial<ChatSession> = {}, version = '1'): ChatSession {
+  const stat = { sizeBytes: 1, modifiedMs: 0, version }
+  current = version
+  return {
+    key: 'alice/2026-01-31/1',
+    files: [{ path: 'chat', stat, part: undefined }],
+    parts: [{ path: 'alice/2026-01-31/1.ts', startSeconds: 0, durationSeconds: 3600 }],
+    startMs: undefined,
+    isGrowing: false,
+    offsetSeconds: 0,
+    hiddenUsers: [],
+    ...options,
+  }
+}
+
+async function textOf(chats: Chats, session: ChatSession, bucket: number): Promise<string> {
+  const { version = '' } = (await chats.find(session, signal)) ?? {}
+  return (await chats.bucket(session, { version, bucket }, signal))?.json ?? ''
+}
+
+describe('a finished chat', () => {
+  it('is read once, and then stored', async () => {
+    const chats = createChats('a')
+    const all = [textOf(chats, sessionOf(), 0), textOf(chats, sessionOf(), 1)]
+    const [first, second] = await Promise.all(all)
+    expect(first).toContain('hello')
+    expect(second).toContain('bye')
+    expect(await textOf(createChats('a'), sessionOf(), 1)).toBe(second)
+    expect(reads).toBe(1)
+  })
+
+  it('is shared by nodes', async () => {
+    const folder = path.join(root, 'shared')
+    await mkdir(folder)
+    const open = (): SharedArtifacts =>
+      new SharedArtifacts({ store: new FolderArtifacts(folder), log })
+    const first = open()
+    await textOf(createChats('a', first), sessionOf(), 0)
+    await first.close()
+    const second = open()
+    expect(await textOf(createChats('b', second), sessionOf(), 1)).toContain('bye')
+    await second.close()
+    expect(reads).toBe(1)
+  })
+
+  it('is read again if the file or the recording is another one', async () => {
+    const chats = createChats('a')
+    const versionOf = async (session: ChatSession): Promise<string | undefined> =>
+      (await chats.find(session, signal))?.version
+    const version = await versionOf(sessionOf())
+    // Equal bytes: equal URLs.
+    expect(await versionOf(sessionOf({}, '2'))).toBe(version)
+    expect(await versionOf(sessionOf({ startMs: 1_769_890_500_000 }))).not.toBe(version)
+    expect(reads).toBe(3)
+  })
+
+  it('is not stored if the file was replaced in the meantime', async () => {
+    const chats = createChats('a')
+    const listed = sessionOf({}, '1')
+    current = '2'
+    await expect(chats.find(listed, signal)).rejects.toMatchObject({ code: 'busy' })
+    expect(await chats.find(sessionOf({}, '2'), signal)).toMatchObject({ counts: [1, 1] })
+  })
+
+  it('is read again if its packs are lost', async () => {
+    await textOf(createChats('a'), sessionOf(), 0)
+    const chats = createChats('a')
+    const { version = '' } = (await chats.find(sessionOf(), signal)) ?? {}
+    await rm(path.join(root, 'a'), { recursive: true })
+    const address = { version, bucket: 0 }
+    const bucket = await chats.bucket(sessionOf(), address, signal)
+    expect(bucket).toMatchObject({ json: expect.stringContaining('hello'), isFinal: true })
+    expect(reads).toBe(2)
+  })
+
+  it('is absent without files, of no part, or without messages', async () => {
+    const chats = createChats('a')
+    const [file] = sessionOf().files
+    const ofPart = file === undefined ? [] : [{ ...file, part: 'other' }]
+    contents = { chat: '{}' }
+    for (const files of [[], ofPart, sessionOf().files]) {
+      expect(await chats.find(sessionOf({ files }), signal)).toBeUndefined()
+    }
+    expect(reads).toBe(1)
+  })
+})
+
+describe('a growing chat', () => {
+  const growing = (version: string): ChatSession => sessionOf({ isGrowing: true }, version)
+  const crowd = Array.from({ length: 50 }, (_, nth) => ({
+    ...messages[0],
+    seconds: 1,
+    text: `${nth}`,
+  }))
+
+  it('is read again after a pause, if the file has changed', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    contents = { chat: ircLines(crowd.map((each) => ({ user: 'Bob', ...each }))) }
+    const chats = createChats('a')
+    const countsOf = async (version: string): Promise<number[] | undefined> =>
+      (await chats.find(growing(version), signal))?.counts
+    expect(await countsOf('1')).toEqual([50])
+    contents.chat += ircLines([{ seconds: 61, user: 'Eve', text: 'bye' }])
+    expect(await countsOf('2')).toEqual([50])
+    expect(reads).toBe(1)
+    vi.advanceTimersByTime(3000)
+    expect(await countsOf('2')).toEqual([50, 1])
+    expect(reads).toBe(2)
+    vi.advanceTimersByTime(3000)
+    await countsOf('2')
+    expect(reads).toBe(2)
+  })
+
+  it('is the old one while a long read goes on, which takes a third of the time', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    let isSlow = true
+    const chats = createChats('a', undefined, () => {
+      if (isSlow) vi.advanceTimersByTime(10_000)
+    })
+    const countsOf = async (version: string): Promise<number[] | undefined> =>
+      (await chats.find(growing(version), signal))?.counts
+    expect(await countsOf('1')).toEqual([1, 1])
+    contents = { chat: twitchJson(messages.slice(0, 1)) }
+    isSlow = false
+    vi.advanceTimersByTime(19_000)
+    expect(await countsOf('2')).toEqual([1, 1])
+    expect(reads).toBe(1)
+    vi.advanceTimersByTime(1000)
+    expect(await countsOf('2')).toEqual([1, 1])
+    await vi.waitUntil(async () => (await countsOf('2'))?.length === 1, soon)
+    expect(reads).toBe(2)
+  })
+
+  it('waits for a long read if another process is ahead', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const chats = createChats('a', undefined, () => vi.advanceTimersByTime(10_000))
+    await chats.find(growing('1'), signal)
+    const later = [70, 125].map((seconds) => ({ seconds, user: 'Bob', text: 'more' }))
+    contents = { chat: twitchJson([...messages, ...later]) }
+    const { version = '' } = (await createChats('b').find(growing('2'), signal)) ?? {}
+    vi.advanceTimersByTime(60_000)
+    const bucket = await chats.bucket(growing('2'), { version, bucket: 1 }, signal)
+    expect(bucket).toMatchObject({ json: expect.stringContaining('more'), isFinal: true })
+  })
+
+  it('is never an old one with a user who is hidden by now', async () => {
+    const chats = createChats('a')
+    expect(await chats.find(growing('1'), signal)).toMatchObject({ counts: [1, 1] })
+    const hiding = { ...growing('1'), hiddenUsers: ['bob'] }
+    expect(await chats.find(hiding, signal)).toMatchObject({ counts: [0, 1] })
+    expect(await textOf(chats, hiding, 0)).not.toContain('Bob')
+    expect(await chats.find(growing('1'), signal)).toMatchObject({ counts: [1, 1] })
+  })
+
+  it('has a last bucket that is not final', async () => {
+    const chats = createChats('a')
+    const { version = '' } = (await chats.find(growing('1'), signal)) ?? {}
+    const isFinal = async (bucket: number): Promise<boolean | undefined> =>
+      (await chats.bucket(growing('1'), { version, bucket }, signal))?.isFinal
+    expect([await isFinal(0), await isFinal(1), await isFinal(2)]).toEqual([true, false, undefined])
+  })
+
+  it('never has other bytes in a final bucket, if the file is written anew', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const third = { seconds: 2 * BUCKET_SECONDS + 5, user: 'Eve', text: 'third minute' }
+    // The start of the file stays.
+    const tellWith = (...more: typeof messages): string =>
+      ircLines([...crowd.map((each) => ({ user: 'Bob', ...each })), ...messages, ...more])
+    contents = { chat: tellWith(third) }
+    const chats = createChats('a')
+    const { version = '' } = (await chats.find(growing('1'), signal)) ?? {}
+    const stateOf = async (stat: string): Promise<unknown[]> =>
+      Promise.all([0, 1].map((bucket) => chats.bucket(growing(stat), { version, bucket }, signal)))
+    const before = await stateOf('1')
+    expect(before).toMatchObject([{ isFinal: true }, { isFinal: true }])
+    contents = { chat: tellWith({ seconds: 70, user: 'Ann', text: 'a late message' }, third) }
+    vi.advanceTimersByTime(3000)
+    await chats.find(growing('2'), signal)
+    await vi.waitUntil(
+      async () => (await chats.find(growing('2'), signal))?.version !== version,
+      soon,
+    )
+    expect(await stateOf('2')).toEqual([undefined, undefined])
+    // What is older than the change keeps its URL.
+    const first = await chats.find(growing('2'), signal)
+    expect(first?.counts).toEqual([51, 2, 1])
+  })
+
+  it('keeps the URLs of its final buckets while later ones are added', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const third = { seconds: 2 * BUCKET_SECONDS + 5, user: 'Eve', text: 'third minute' }
+    contents = { chat: ircLines(messages) }
+    const chats = createChats('a')
+    const { version = '' } = (await chats.find(growing('1'), signal)) ?? {}
+    const [first, last] = [
+      { version, bucket: 0 },
+      { version, bucket: 1 },
+    ]
+    const before = await chats.bucket(growing('1'), first, signal)
+    contents.chat += ircLines([third])
+    vi.advanceTimersByTime(3000)
+    await chats.find(growing('2'), signal)
+    await vi.waitUntil(
+      async () => (await chats.find(growing('2'), signal))?.version !== version,
+      soon,
+    )
+    expect(await chats.bucket(growing('2'), first, signal)).toEqual(before)
+    expect(await chats.bucket(growing('2'), last, signal)).toMatchObject({ isFinal: false })
+    const finished = sessionOf({}, '2')
+    expect(await chats.bucket(finished, first, signal)).toEqual(before)
+  })
+})

@@ -1,0 +1,260 @@
+// The chats of sessions: stored, or read once for all requests of a process.
+import { LRUCache } from 'lru-cache'
+import { withTimeout } from '../../../shared/with-timeout.ts'
+import { SharedWork } from '../../base/admission/shared-work.ts'
+import { AppError } from '../../base/errors.ts'
+import { chatBase } from '../../library/metadata/chat-files.ts'
+import type { ChatFile } from '../../library/metadata/chat-files.ts'
+import { startTimeMs } from '../../library/catalog/names/start-time.ts'
+import { findPack, readBucket } from '../../media/chat/chat-buckets.ts'
+import type { ChatPart } from '../../media/chat/chat-timeline.ts'
+import type { ChatJob, ChatOutcome, ReadChat } from '../../media/chat/read-chat.ts'
+import { BUCKET_MS } from '../../media/chat/message-store.ts'
+import { isSettled } from '../../storage/recordings/settled.ts'
+import { ChatCache } from './chat-cache.ts'
+import type { ChatCacheOptions, StoredChat } from './chat-cache.ts'
+
+/** A session with chat files. */
+export interface ChatSession {
+  /** Identifies the session. */
+  key: string
+  files: readonly ChatFile[]
+  /** Its recordings. */
+  parts: readonly { path: string; startSeconds: number; durationSeconds: number }[]
+  /** When the session started, in milliseconds since 1970. */
+  startMs: number | undefined
+  /** How much later messages are shown than their times say. */
+  offsetSeconds: number
+  isGrowing: boolean
+  /** Users whose messages are hidden, as `foldUser` returns them. */
+  hiddenUsers: readonly string[]
+}
+
+/** Names a bucket. */
+export interface BucketAddress {
+  version: string
+  bucket: number
+}
+
+export interface FoundBucket {
+  json: string
+  /** It never changes. */
+  isFinal: boolean
+}
+
+/** With its packs, if they are in memory. */
+type Chat = StoredChat & Partial<Pick<ReadChat, 'bytes'>>
+
+export interface FoundChat {
+  counts: number[]
+  /** For all buckets; of a growing chat, it identifies all but the last one. */
+  version: string
+  isGrowing: boolean
+}
+
+export interface ChatsOptions extends ChatCacheOptions {
+  /** Reads a chat off the event loop, when there is room for it. */
+  readChat(this: void, job: ChatJob): Promise<ChatOutcome>
+  /** A file without a write for this time counts as finished. */
+  settleSeconds: number
+}
+
+export const BUCKET_SECONDS = BUCKET_MS / 1000
+/** Longest wait of a request for a chat that is not stored; it is read nevertheless. */
+const READ_WAIT_MS = 8000
+const MAX_KNOWN_CHATS = 1000
+/** Of the packs of growing chats. */
+const MAX_GROWING_BYTES = 64 * 1024 * 1024
+/** A growing chat is read again after this time, or after this multiple of what a read takes. */
+const GROWING_EVERY_MS = 3000
+const GROWING_PAUSES = 2
+/** Requests wait for a read that was shorter the last time. */
+const SHORT_READ_MS = 1000
+
+type Known = StoredChat | Extract<ChatOutcome, { status: 'refused' }>
+
+interface Search {
+  signal: AbortSignal
+  /** The version that a request names. */
+  wanted?: string
+}
+
+interface GrowingChat {
+  key: string
+  outcome: ChatOutcome
+  readAtMs: number
+  tookMs: number
+}
+
+export class Chats {
+  readonly #options: ChatsOptions
+  readonly #cache: ChatCache
+  /** Finished chats by what they are made of. */
+  readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN_CHATS })
+  /** By session and hidden users. */
+  readonly #growing = new LRUCache<string, GrowingChat>({
+    maxSize: MAX_GROWING_BYTES,
+    sizeCalculation: ({ outcome }) =>
+      outcome.status === 'read' ? outcome.bytes.reduce((sum, { length }) => sum + length, 1000) : 1,
+  })
+  readonly #reads = new SharedWork<ChatOutcome>()
+  readonly #unending = new AbortController().signal
+
+  constructor(options: ChatsOptions) {
+    this.#options = options
+    this.#cache = new ChatCache(options)
+  }
+
+  /**
+   * The chat of a session; undefined if it has none, or it is refused.
+   *
+   * @throws AppError `busy` while it is being read; `failed` if it cannot be read; the signal's
+   *   reason
+   */
+  async find(session: ChatSession, signal: AbortSignal): Promise<FoundChat | undefined> {
+    const job = planChat(session, this.#options.settleSeconds)
+    const chat = await this.#find(session, job, { signal })
+    if (chat === undefined) return undefined
+    const { isGrowing } = job
+    const { counts, versions } = chat
+    const identified = Math.max(0, counts.length - (isGrowing ? 1 : 0))
+    return { counts, version: versions[identified] ?? '', isGrowing }
+  }
+
+  /** The JSON of a bucket; undefined if there is none. @throws as `find` */
+  async bucket(
+    session: ChatSession,
+    address: BucketAddress,
+    signal: AbortSignal,
+  ): Promise<FoundBucket | undefined> {
+    const job = planChat(session, this.#options.settleSeconds)
+    const chat = await this.#find(session, job, { signal, wanted: address.version })
+    const known = chat && (await this.#bucketOf(chat, address, signal))
+    if (known !== 'lost') return known
+    const read = await this.#readFinished(job, signal)
+    const again = read.status === 'read' ? await this.#bucketOf(read, address, signal) : undefined
+    return again === 'lost' ? undefined : again
+  }
+
+  /** Undefined if there is none; lost if its pack was evicted, or is corrupt. */
+  async #bucketOf(
+    chat: Chat,
+    { version, bucket }: BucketAddress,
+    signal: AbortSignal,
+  ): Promise<FoundBucket | 'lost' | undefined> {
+    const identified = chat.versions.indexOf(version)
+    const pack = findPack(chat, bucket)
+    if (identified === -1 || pack === undefined) return undefined
+    const bytes = chat.bytes?.[pack] ?? (await this.#cache.findPack(chat, pack, signal))
+    const json = bytes && readBucket(chat, bucket, { pack, bytes })
+    return json === undefined ? 'lost' : { json, isFinal: bucket < identified }
+  }
+
+  /** The chat as it is known, or read. */
+  async #find(session: ChatSession, job: ChatJob, search: Search): Promise<Chat | undefined> {
+    if (job.files.length === 0) return undefined
+    const found = job.isGrowing
+      ? await this.#findGrowing(session, job, search)
+      : await this.#findFinished(job, search.signal)
+    return found.status === 'read' ? found : undefined
+  }
+
+  async #findFinished(job: ChatJob, signal: AbortSignal): Promise<Known> {
+    const key = keyOf(job)
+    const known = this.#known.get(key) ?? (await this.#cache.find(key, signal))
+    if (known === undefined) return this.#readFinished(job, signal)
+    this.#known.set(key, known)
+    return known
+  }
+
+  async #findGrowing(
+    session: ChatSession,
+    job: ChatJob,
+    { signal, wanted }: Search,
+  ): Promise<ChatOutcome> {
+    const key = keyOf(job)
+    // A state with a message that is hidden by now is no state of this chat.
+    const name = JSON.stringify([session.key, session.hiddenUsers])
+    const before = this.#growing.get(name)
+    const pauseMs = Math.max(GROWING_EVERY_MS, GROWING_PAUSES * (before?.tookMs ?? 0))
+    const isRecent = before !== undefined && performance.now() - before.readAtMs < pauseMs
+    if (before !== undefined && (isRecent || before.key === key)) return before.outcome
+    const read = async (): Promise<ChatOutcome> => {
+      const startedMs = performance.now()
+      const outcome = await this.#options.readChat(job)
+      const readAtMs = performance.now()
+      this.#growing.set(name, { key, outcome, readAtMs, tookMs: readAtMs - startedMs })
+      return outcome
+    }
+    const reading = this.#join(`growing ${name}`, read, signal)
+    // Another process may be ahead of this one.
+    const isBehind = wanted !== undefined && !hasVersion(before?.outcome, wanted)
+    if (before === undefined || before.tookMs < SHORT_READ_MS || isBehind) return reading
+    // A later request gets what is read now.
+    reading.catch(() => undefined)
+    return before.outcome
+  }
+
+  /** Reads a finished chat and stores it. */
+  async #readFinished(job: ChatJob, signal: AbortSignal): Promise<ChatOutcome> {
+    const key = keyOf(job)
+    const read = async (): Promise<ChatOutcome> => {
+      const outcome = await this.#options.readChat(job)
+      const known = outcome.status === 'read' ? await this.#cache.add(key, outcome) : outcome
+      this.#known.set(key, known)
+      return outcome
+    }
+    return this.#join(key, read, signal)
+  }
+
+  /** Waits for the only read of a chat, which goes on if nothing waits for it any more. */
+  async #join(
+    key: string,
+    read: () => Promise<ChatOutcome>,
+    signal: AbortSignal,
+  ): Promise<ChatOutcome> {
+    const reason = (): AppError => new AppError('busy', 'the chat is being read; try again soon')
+    const limit = { timeoutMs: READ_WAIT_MS, signal, reason }
+    return withTimeout(async () => this.#reads.join(key, this.#unending, read), limit)
+  }
+}
+
+function hasVersion(outcome: ChatOutcome | undefined, version: string): boolean {
+  return outcome?.status === 'read' && outcome.versions.includes(version)
+}
+
+/** Which file covers which recordings. */
+function planChat(session: ChatSession, settleSeconds: number): ChatJob {
+  const { files, parts, startMs, offsetSeconds, hiddenUsers } = session
+  const places = parts.map(({ path, startSeconds, durationSeconds }, nth) => {
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    const base = chatBase(name)
+    const namedMs = startTimeMs({ date: '', sessionId: '', fileName: base })
+    const part: ChatPart = {
+      startSeconds,
+      durationSeconds,
+      startMs: (nth === 0 ? startMs : undefined) ?? namedMs,
+    }
+    return { base, part }
+  })
+  const nowMs = Date.now()
+  const isGrowing =
+    session.isGrowing || files.some(({ stat }) => !isSettled(stat, settleSeconds, nowMs))
+  return {
+    isGrowing,
+    offsetSeconds,
+    hiddenUsers,
+    files: files.flatMap(({ path, stat: { version }, part }) => {
+      const covered = places.filter(({ base }) => part === undefined || part === base)
+      const placed = covered.map(({ part: place }, nth) =>
+        isGrowing && nth === covered.length - 1 ? { ...place, durationSeconds: 0 } : place,
+      )
+      return placed.length === 0 ? [] : [{ path, version, parts: placed }]
+    }),
+  }
+}
+
+/** What the chat is made of. */
+function keyOf(job: ChatJob): string {
+  return JSON.stringify(job)
+}
