@@ -102,9 +102,14 @@ export function createPageApi(url: string): PageApi {
   }
 }
 
-async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
+/** @throws if the response is not OK, or not JSON */
+export async function fetchJson(
+  url: string,
+  signal: AbortSignal,
+  cache: RequestCache = 'default',
+): Promise<unknown> {
   const timeout = AbortSignal.timeout(LIST_TIMEOUT_MS)
-  const response = await fetch(url, { signal: AbortSignal.any([signal, timeout]) })
+  const response = await fetch(url, { signal: AbortSignal.any([signal, timeout]), cache })
   if (!response.ok) throw new Error(`${url}: ${response.status}`)
   return response.json()
 }

@@ -30,8 +30,12 @@ const SessionControls = lazyPart(async () => {
   const module = await import('./session-controls.tsx')
   return module.SessionControls
 })
+const ChatPanel = lazyPart(async () => {
+  const module = await import('./rare-parts.ts')
+  return module.ChatPanel
+})
 const UnavailableSession = lazyPart(async () => {
-  const module = await import('./other-sessions/unavailable-session.tsx')
+  const module = await import('./rare-parts.ts')
   return module.UnavailableSession
 })
 
@@ -97,6 +101,7 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
                   title={title}
                   isTheatre={isTheatre}
                   onTheatre={toggleTheatre}
+                  ChatPanel={ChatPanel}
                   onSettled={onSettled}
                 />
               )}

@@ -4,7 +4,8 @@ import { readPreferences, savePreferences } from './preferences.ts'
 import { readStartPreferences } from '../navigation/start-preferences.ts'
 
 const startDefaults = { volume: 1, audio: '', quality: '', hasShortcuts: true }
-const defaults = { ...startDefaults, rate: 1, subtitles: '', showsSubtitles: false }
+const shown = { showsSubtitles: false, showsChat: false }
+const defaults = { ...startDefaults, rate: 1, subtitles: '', ...shown }
 
 beforeEach(() => localStorage.clear())
 
@@ -13,7 +14,7 @@ test('remembers each choice', () => {
   savePreferences({ rate: 1.5 })
   savePreferences({ volume: 0.25, audio: 'en.2', quality: 'saver' })
   savePreferences({ subtitles: 'pt-BR', showsSubtitles: true })
-  savePreferences({ hasShortcuts: false })
+  savePreferences({ hasShortcuts: false, showsChat: true })
   expect(readPreferences()).toEqual({
     rate: 1.5,
     volume: 0.25,
@@ -21,6 +22,7 @@ test('remembers each choice', () => {
     quality: 'saver',
     subtitles: 'pt-BR',
     showsSubtitles: true,
+    showsChat: true,
     hasShortcuts: false,
   })
   const start = { volume: 0.25, audio: 'en.2', quality: 'saver', hasShortcuts: false }

@@ -15,16 +15,19 @@ export interface Preferences extends StartPreferences {
   /** `trackKey`; empty until subtitles are chosen. */
   subtitles: string
   showsSubtitles: boolean
+  /** Whether the chat is open from the start, where it is beside the video. */
+  showsChat: boolean
 }
 
 /** The remembered values; defaults for those that are missing or invalid. `open` may throw. */
 export function readPreferences(open: () => Storage = openStorage): Preferences {
-  const { rate, subtitles, showsSubtitles } = readSaved(open)
+  const { rate, subtitles, showsSubtitles, showsChat } = readSaved(open)
   return {
     ...readStartPreferences(open),
     rate: withinOr1(rate, 0.5, 2),
     subtitles: keyOrNone(subtitles),
     showsSubtitles: showsSubtitles === true,
+    showsChat: showsChat === true,
   }
 }
 

@@ -1,6 +1,7 @@
 // What surrounds the video: controls below it, shortcuts, the end card, and the memory of the
 // visitor's progress. Loaded after the first frame.
 import { useEffect, useState } from 'react'
+import type { ComponentProps, ComponentType, ReactNode } from 'react'
 import { createPortal } from 'react-dom'
 import { useNavigate } from 'react-router'
 import type { SessionResponse } from '../../shared/contract.ts'
@@ -10,9 +11,12 @@ import type { PageApi } from '../api/page-api.ts'
 import { joinDetails } from '../api/join-details.ts'
 import { useResource } from '../api/use-resource.ts'
 import { readPreferences, savePreferences } from './preferences.ts'
+import { ChatButton } from './chat/chat-button.tsx'
+import { useChat } from './chat/use-chat.ts'
+import type { ChatPanelProps } from './chat/chat-panel.tsx'
 import type { Playback } from './playback/playback.ts'
 import { usePlayback } from './playback/use-playback.ts'
-import { runCommand, setRate } from './controls/commands.ts'
+import { playFrom, runCommand, setRate } from './controls/commands.ts'
 import { ContinueButton } from './continue-button.tsx'
 import { ControlRow } from './controls/control-row.tsx'
 import { EndCard } from './controls/end-card.tsx'
@@ -41,6 +45,8 @@ interface SessionControlsProps {
   title: string
   isTheatre: boolean
   onTheatre(this: void): void
+  /** A chunk of its own. Imported here, it would split that of the page. */
+  ChatPanel: ComponentType<ChatPanelProps>
   /** Called once the height of the controls is final. */
   onSettled(this: void): void
 }
@@ -53,18 +59,18 @@ const NO_DETAILS: Omit<SessionResponse, 'growing'> = {
 }
 
 export function SessionControls(props: SessionControlsProps) {
-  const { api, session, playback, title, isTheatre, onTheatre, onSettled } = props
+  const { api, session, playback, title, isTheatre, onTheatre, ChatPanel, onSettled } = props
   const navigate = useNavigate()
   const details = useResource(api.session(session))
   const known = details.status === 'loaded' ? details.value : NO_DETAILS
   const { title: ownTitle, chapters, startTime, tracks, qualities } = known
   const base = api.playlistUrl(session)
   const storyboard = useStoryboard({ details, base, playback })
+  const chat = useChat({ path: known.chat?.url, base, playback, session })
   const neighbours = useNeighbours(api, session)
   const { previous, next } = neighbours
   const { watched, keepWatched } = useWatchedSpans(playback, session)
   const [isHelpOpen, setIsHelpOpen] = useState(false)
-  const hasEnded = usePlayback(playback, ({ phase }) => phase === 'ended')
 
   function go(target: SessionReference | undefined): void {
     if (target) void navigate(playerPagePath(target))
@@ -108,7 +114,6 @@ export function SessionControls(props: SessionControlsProps) {
     nextPath: next && playerPagePath(next),
   })
 
-  const stage = playback.video.parentElement
   return (
     <>
       {/* The controls would move with the height of the timeline. */}
@@ -122,6 +127,7 @@ export function SessionControls(props: SessionControlsProps) {
               <>
                 <TrackMenus {...{ playback, tracks, base }} onAudio={selectAudio} />
                 <QualityMenu {...{ qualities, quality }} onSelect={selectQuality} />
+                {chat && <ChatButton chat={chat} />}
               </>
             }
             isTheatre={isTheatre}
@@ -132,27 +138,47 @@ export function SessionControls(props: SessionControlsProps) {
               rememberRate()
             }}
           />
+          {chat?.isOpen && (
+            <ChatPanel {...{ playback, chat }} onSeek={(seconds) => playFrom(playback, seconds)} />
+          )}
           <SessionStory {...{ api, playback, session, details, onSettled }} heading={title} />
         </>
       )}
-      {stage &&
-        createPortal(
-          <>
-            <StallSpinner {...{ playback, qualities, note }} onQuality={selectQuality} />
-            <KeyFeedback {...keyResult} />
-            <ContinueButton playback={playback} session={session} />
-            {hasEnded && (
-              <EndCard
-                playback={playback}
-                neighbours={neighbours}
-                thumbnailUrl={(other) => api.thumbnailUrl(other)}
-              />
-            )}
-          </>,
-          stage,
-        )}
+      <StageOverlays {...{ api, session, playback, neighbours, keyResult }}>
+        <StallSpinner {...{ playback, qualities, note }} onQuality={selectQuality} />
+      </StageOverlays>
       {isHelpOpen && <ShortcutsDialog shortcuts={shortcuts} onClose={() => setIsHelpOpen(false)} />}
     </>
+  )
+}
+
+interface StageOverlaysProps extends Pick<SessionControlsProps, 'api' | 'session' | 'playback'> {
+  neighbours: Neighbours
+  keyResult: ComponentProps<typeof KeyFeedback>
+  /** Below the others. */
+  children: ReactNode
+}
+
+/** What covers the video. */
+function StageOverlays(props: StageOverlaysProps) {
+  const { api, session, playback, neighbours, keyResult, children } = props
+  const hasEnded = usePlayback(playback, ({ phase }) => phase === 'ended')
+  const stage = playback.video.parentElement
+  if (!stage) return null
+  return createPortal(
+    <>
+      {children}
+      <KeyFeedback {...keyResult} />
+      <ContinueButton playback={playback} session={session} />
+      {hasEnded && (
+        <EndCard
+          playback={playback}
+          neighbours={neighbours}
+          thumbnailUrl={(other) => api.thumbnailUrl(other)}
+        />
+      )}
+    </>,
+    stage,
   )
 }
 

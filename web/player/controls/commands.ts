@@ -57,6 +57,13 @@ export function seekTo({ video, read, report }: Playback, seconds: number): void
   report({ type: 'moved', seconds: target })
 }
 
+/** Plays from a moment that the visitor chose in a text, and shows the video. */
+export function playFrom(playback: Playback, seconds: number): void {
+  seekTo(playback, seconds)
+  play(playback.video)
+  playback.video.scrollIntoView({ block: 'nearest' })
+}
+
 /** Plays what was listed last of a growing session. */
 export function jumpToLive(playback: Playback): void {
   const { liveEdgeSeconds } = playback.read()

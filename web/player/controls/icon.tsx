@@ -11,6 +11,8 @@ const PATHS = {
   quality:
     'M3 7h9M18 7h3M15 4a3 3 0 1 1 0 6 3 3 0 0 1 0-6' +
     'M3 17h3M12 17h9M9 14a3 3 0 1 1 0 6 3 3 0 0 1 0-6',
+  // A speech bubble.
+  chat: 'M4 5h16v11h-9l-5 4v-4H4zM8 9h8M8 12.5h5',
   link: 'M9 17H8A5 5 0 0 1 8 7h1M15 7h1a5 5 0 0 1 0 10h-1M8 12h8',
   share: 'M12 15V4M8 7.5 12 4l4 3.5M5 12v8h14v-8',
   done: 'm5 13 4 4L19 7',

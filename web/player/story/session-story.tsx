@@ -9,7 +9,7 @@ import type { LoadState } from '../../api/resource.ts'
 import { useResource } from '../../api/use-resource.ts'
 import { useDocumentTitle } from '../../navigation/use-document-title.ts'
 import { Link } from '../../ui/link.tsx'
-import { play, seekTo } from '../controls/commands.ts'
+import { playFrom } from '../controls/commands.ts'
 import type { Playback } from '../playback/playback.ts'
 import { AtTheSameTime } from './at-the-same-time.tsx'
 import styles from './session-story.module.css'
@@ -98,12 +98,6 @@ function Description({ playback, text, durationSeconds }: DescriptionProps) {
     if (element && element.scrollHeight <= element.clientHeight) setState('short')
   }, [text])
 
-  function seek(seconds: number): void {
-    seekTo(playback, seconds)
-    play(playback.video)
-    playback.video.scrollIntoView({ block: 'nearest' })
-  }
-
   return (
     <>
       <p
@@ -119,7 +113,7 @@ function Description({ playback, text, durationSeconds }: DescriptionProps) {
               key={at}
               type="button"
               className={styles.moment}
-              onClick={() => seek(part.seconds ?? 0)}
+              onClick={() => playFrom(playback, part.seconds ?? 0)}
             >
               {part.text}
             </button>

@@ -66,7 +66,10 @@ function useSide(stage: HTMLElement | null): CSSProperties | undefined {
     const measure = () => {
       const room = (player.clientWidth - stage.offsetWidth) / 2 - SIDE_GAP
       const inlineSize = Math.min(room, MAX_SIDE)
-      setSide(room < MIN_SIDE ? undefined : { inlineSize, blockSize: stage.offsetHeight })
+      const isTaken = player.dataset['chat'] === 'beside'
+      setSide(
+        isTaken || room < MIN_SIDE ? undefined : { inlineSize, blockSize: stage.offsetHeight },
+      )
     }
     measure()
     const observer = new ResizeObserver(measure)

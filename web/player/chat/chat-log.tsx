@@ -1,0 +1,74 @@
+// The messages up to the position. It follows the video until the visitor scrolls up.
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import type { ComponentProps, FocusEvent } from 'react'
+import buttons from '../../ui/button.module.css'
+import type { Playback } from '../playback/playback.ts'
+import { usePlayback } from '../playback/use-playback.ts'
+import type { ChatMessage } from './chat-source.ts'
+import type { ChatSource } from './chat-source.ts'
+import styles from './chat-panel.module.css'
+import { followPlayback } from './follow-playback.ts'
+import { MessageList } from './message-list.tsx'
+
+interface ChatLogProps {
+  playback: Playback
+  source: ChatSource
+  offsetSeconds: number
+  row: ComponentProps<typeof MessageList>['row']
+}
+
+/** A list that ends within this distance is at its end, in CSS pixels. */
+const END_DISTANCE = 24
+
+export function ChatLog({ playback, source, offsetSeconds, row }: ChatLogProps) {
+  const logRef = useRef<HTMLDivElement>(null)
+  const [messages, setMessages] = useState<readonly ChatMessage[]>([])
+  const [isFollowing, setIsFollowing] = useState(true)
+  const isSeeking = usePlayback(playback, (state) => state.isSeeking)
+  // What the visitor reads is elsewhere in the session.
+  if (isSeeking && !isFollowing) setIsFollowing(true)
+
+  useEffect(() => {
+    if (!isFollowing) return undefined
+    return followPlayback({ playback, source, offsetSeconds, onMessages: setMessages })
+  }, [isFollowing, playback, source, offsetSeconds])
+
+  useLayoutEffect(() => {
+    const log = logRef.current
+    if (log && isFollowing) log.scrollTop = log.scrollHeight
+  }, [messages, isFollowing])
+
+  function noticeScroll(): void {
+    const log = logRef.current
+    if (!log) return
+    const below = log.scrollHeight - log.clientHeight - log.scrollTop
+    setIsFollowing(below < END_DISTANCE)
+  }
+
+  /** A message that has the focus must not move. */
+  function noticeFocus({ target, currentTarget }: FocusEvent): void {
+    if (target !== currentTarget && target.matches(':focus-visible')) setIsFollowing(false)
+  }
+
+  return (
+    <div className={styles.body}>
+      <MessageList
+        ref={logRef}
+        aria-label="Messages"
+        messages={messages}
+        row={row}
+        onScroll={noticeScroll}
+        onFocus={noticeFocus}
+      />
+      {!isFollowing && (
+        <button
+          type="button"
+          className={`${buttons.primary} ${styles.now}`}
+          onClick={() => setIsFollowing(true)}
+        >
+          Jump to now
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,100 @@
+// The chat of a session: what was written up to the position, and a search in all of it.
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { SearchBox } from '../../ui/search-box.tsx'
+import type { Playback } from '../playback/playback.ts'
+import { ChatLog } from './chat-log.tsx'
+import styles from './chat-panel.module.css'
+import { placeChat } from './chat-place.ts'
+import { ChatSearch } from './chat-search.tsx'
+import type { SessionChat } from './use-chat.ts'
+
+export interface ChatPanelProps {
+  playback: Playback
+  chat: SessionChat
+  /** Plays from there. */
+  onSeek(this: void, seconds: number): void
+}
+
+const SEARCH = 'Search chat…'
+/** A day. */
+const MAX_OFFSET_SECONDS = 86_400
+
+export function ChatPanel({ playback, chat, onSeek }: ChatPanelProps) {
+  const { source, isFailed, isRoomBeside, offsetSeconds, setOffset } = chat
+  const [text, setText] = useState('')
+  const [user, setUser] = useState<string>()
+  useLayoutEffect(() => placeChat(playback.video, isRoomBeside), [playback, isRoomBeside])
+  const row = useMemo(() => ({ offsetSeconds, onSeek, onUser: setUser }), [offsetSeconds, onSeek])
+  const query = { text: text.trim(), user }
+  const isSearch = query.text !== '' || user !== undefined
+  return (
+    <section className={styles.chat} aria-label="Chat">
+      <div className={styles.tools}>
+        <SearchBox
+          label={SEARCH}
+          placeholder={SEARCH}
+          query={text}
+          onQuery={setText}
+          onSubmit={() => undefined}
+          found=""
+        />
+        {user !== undefined && <UserFilter user={user} onEnd={() => setUser(undefined)} />}
+      </div>
+      {isFailed && <p className={styles.note}>The chat could not be loaded.</p>}
+      {isSearch ? (
+        <ChatSearch key={JSON.stringify(query)} source={source} query={query} row={row} />
+      ) : (
+        <ChatLog {...{ playback, source, offsetSeconds, row }} />
+      )}
+      <OffsetField seconds={offsetSeconds} onChange={setOffset} />
+    </section>
+  )
+}
+
+interface UserFilterProps {
+  user: string
+  onEnd(this: void): void
+}
+
+/** Has the focus of the message by which it was chosen. */
+function UserFilter({ user, onEnd }: UserFilterProps) {
+  const buttonRef = useRef<HTMLButtonElement>(null)
+  useEffect(() => buttonRef.current?.focus({ preventScroll: true }), [])
+  return (
+    <button ref={buttonRef} type="button" className={styles.filter} onClick={onEnd}>
+      <span>
+        Only <bdi>{user}</bdi>
+      </span>
+      <span aria-hidden="true">×</span>
+    </button>
+  )
+}
+
+interface OffsetFieldProps {
+  seconds: number
+  onChange(this: void, seconds: number): void
+}
+
+/** It may be empty or `-` while the visitor types. */
+function OffsetField({ seconds, onChange }: OffsetFieldProps) {
+  const [typed, setTyped] = useState(String(seconds))
+  return (
+    <label className={styles.offset} title="Seconds by which messages come later">
+      Chat offset
+      <input
+        type="number"
+        step={1}
+        min={-MAX_OFFSET_SECONDS}
+        max={MAX_OFFSET_SECONDS}
+        value={typed}
+        onChange={({ target }) => {
+          setTyped(target.value)
+          const changed = target.valueAsNumber
+          const isWithin = Math.abs(changed) <= MAX_OFFSET_SECONDS
+          if (isWithin || target.value === '') onChange(isWithin ? changed : 0)
+        }}
+      />
+      <span aria-hidden="true">s</span>
+    </label>
+  )
+}

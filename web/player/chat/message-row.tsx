@@ -1,0 +1,42 @@
+// One message of a chat: time, badges, name, text.
+import { memo } from 'react'
+import { formatMoment } from '../../ui/format-moment.ts'
+import type { ChatMessage } from './chat-source.ts'
+import styles from './chat-panel.module.css'
+import { nameColor } from './name-color.ts'
+
+interface MessageRowProps {
+  message: ChatMessage
+  /** Messages come later by these seconds. */
+  offsetSeconds: number
+  onSeek(this: void, seconds: number): void
+  onUser(this: void, user: string): void
+}
+
+const KINDS = { paid: 'Paid', member: 'Member', raid: 'Raid', system: 'System' }
+
+/** Its buttons are no tab stops: hundreds would be before what follows the chat. */
+export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
+  const { message, offsetSeconds, onSeek, onUser } = props
+  const { t, user, color, text, kind, badges = [] } = message
+  const seconds = Math.max(t + offsetSeconds, 0)
+  const marks = kind ? [KINDS[kind], ...badges] : badges
+  return (
+    <p className={styles.message} data-kind={kind}>
+      <button type="button" className={styles.time} tabIndex={-1} onClick={() => onSeek(seconds)}>
+        {formatMoment(seconds)}
+      </button>{' '}
+      {marks.length > 0 && <bdi className={styles.badges}>{marks.join(', ')} </bdi>}
+      <button
+        type="button"
+        className={styles.user}
+        style={color === undefined ? undefined : { color: nameColor(color) }}
+        tabIndex={-1}
+        onClick={() => onUser(user)}
+      >
+        <bdi>{user}</bdi>
+      </button>{' '}
+      <bdi>{text}</bdi>
+    </p>
+  )
+})
