@@ -1,4 +1,5 @@
-// The chat beside the video: it follows the session, and can be searched.
+// The chat beside the video: it follows the session, can be searched, and shows where the crowd was
+// loud.
 import { appendFile } from 'node:fs/promises'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Locator, Page } from '@playwright/test'
@@ -194,6 +195,14 @@ test('is beside the video where there is room, also in the theatre', async ({ pa
     await expect.poll(isBeside, look).toBe(true)
   }
   expect((await boxOf(video)).x).toBeLessThanOrEqual(0)
+})
+
+test('has buttons to where the crowd was loud', async ({ page }) => {
+  const video = await open(page, 'talk')
+  const peaks = page.getByRole('list', { name: 'Where it got loud' }).getByRole('button')
+  await expect(peaks).toHaveText(['0:02:00'])
+  await peaks.click()
+  await expect.poll(() => position(video)).toBeGreaterThanOrEqual(120)
 })
 
 test('has no button without a chat', async ({ page }) => {

@@ -119,7 +119,7 @@ export function SessionControls(props: SessionControlsProps) {
       {/* The controls would move with the height of the timeline. */}
       {storyboard.room && (
         <>
-          <Moments {...{ playback, storyboard, watched, chapters, startTime, hasPicture }} />
+          <Moments {...{ playback, storyboard, watched, chapters, startTime, chat, hasPicture }} />
           <ControlRow
             playback={playback}
             neighbours={neighbours}

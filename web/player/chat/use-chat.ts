@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { createStoredEntries } from '../../navigation/stored-entries.ts'
+import type { Crowd } from '../controls/moments/crowd.ts'
 import type { Playback } from '../playback/playback.ts'
 import { readPreferences, savePreferences } from '../preferences.ts'
 import { ChatSource } from './chat-source.ts'
@@ -10,6 +11,8 @@ import { ChatSource } from './chat-source.ts'
 export interface SessionChat {
   source: ChatSource
   isFailed: boolean
+  /** Undefined until it is loaded. */
+  crowd: Crowd | undefined
   /** Whether the page is wide enough for a chat beside the video. */
   isRoomBeside(this: void, video: HTMLVideoElement): boolean
   isOpen: boolean
@@ -52,10 +55,15 @@ export function useChat({ path, base, playback, session }: ChatOptions): Session
   const state = useSyncExternalStore(source?.subscribe ?? subscribeToNothing, () => source?.read())
   const [isOpen, setIsOpen] = useState(() => readPreferences().showsChat && isRoomBeside(video))
   const [offsetSeconds, setOffsetSeconds] = useState(() => offsets.find(session)?.[0] ?? 0)
+  const crowd = useMemo(
+    () => (state?.status === 'loaded' ? { ...state.value, offsetSeconds } : undefined),
+    [state, offsetSeconds],
+  )
   if (!source || !state) return undefined
   return {
     source,
     isFailed: state.status === 'failed',
+    crowd,
     isRoomBeside,
     isOpen,
     toggle() {

@@ -2,8 +2,10 @@
 import { useEffect, useState } from 'react'
 import type { Playback } from '../../playback/playback.ts'
 import type { TimeSpan } from '../../playback/playback-state.ts'
+import type { SessionChat } from '../../chat/use-chat.ts'
 import { ChapterList } from './chapter-list.tsx'
 import type { Chapter } from './chapters.ts'
+import { CrowdCurve, PeakList } from './crowd-marks.tsx'
 import styles from './timeline.module.css'
 import { Preview } from './preview.tsx'
 import { StoryboardPicture } from './storyboard-picture.tsx'
@@ -23,12 +25,14 @@ interface MomentsProps {
   chapters: readonly Chapter[]
   /** ISO 8601; undefined if it is unknown. */
   startTime: string | undefined
+  /** Undefined without a chat. */
+  chat: Pick<SessionChat, 'crowd'> | undefined
   /** Whether the video is played, not its sound alone. */
   hasPicture: boolean
 }
 
 export function Moments(props: MomentsProps) {
-  const { playback, storyboard, watched, chapters, startTime, hasPicture } = props
+  const { playback, storyboard, watched, chapters, startTime, chat, hasPicture } = props
   const { frames = [], room } = storyboard
   const [loader] = useState(() => new SheetLoader())
   useEffect(() => () => loader.dispose(), [loader])
@@ -45,12 +49,14 @@ export function Moments(props: MomentsProps) {
         )}
       >
         {hasStrip && <StripCells {...{ playback, frames, loader }} />}
+        {chat?.crowd && <CrowdCurve playback={playback} crowd={chat.crowd} />}
         <TrackMarks {...{ playback, watched, chapters }} />
         <PositionMark playback={playback} />
       </TimelineSlider>
       <StoryboardPicture {...{ playback, frames, loader, hasPicture }} />
       <TimelineTimes playback={playback} startTime={startTime} />
       {chapters.length > 0 && <ChapterList playback={playback} chapters={chapters} />}
+      {chat && <PeakList playback={playback} crowd={chat.crowd} />}
     </section>
   )
 }
