@@ -212,10 +212,14 @@ test('has no button without a chat', async ({ page }) => {
 })
 
 test('shows what is added to a growing chat', async ({ page }) => {
+  const append = async (text: string) =>
+    appendFile(library.pathOf(growingFile), ircLine({ seconds: 0.5, user: 'Bob', text }))
+  // A chat grows while its file was written a moment ago.
+  await append('now')
   const video = await open(page, 'growing')
   const log = await openChat(page)
   await expect(log).toContainText('first')
-  await appendFile(library.pathOf(growingFile), ircLine({ seconds: 0.5, user: 'Bob', text: 'new' }))
+  await append('new')
   const textAtStart = async () => {
     // The chat is loaded again only while something happens, and the session may have ended.
     await seek(video, 1)

@@ -11,7 +11,6 @@ import { inspectRecording } from './inspect-recording.ts'
 import { readSubtitles } from './read-subtitles.ts'
 import { readRecordedChapters } from './recorded-chapters.ts'
 import type { ThreadOutcome, ThreadReply, ThreadRequest } from './index-thread.ts'
-import { readChat } from '../chat/read-chat.ts'
 import { createMediaReaders } from '../readers.ts'
 import { RecordedFolders } from '../recorded/read-recorded-folder.ts'
 
@@ -58,8 +57,11 @@ async function run(request: Exclude<ThreadRequest, { kind: 'abort' }>): Promise<
     }
     case 'subtitles':
       return { kind: 'subtitles', subtitles: await readSubtitles(files, request.file) }
-    case 'chat':
+    case 'chat': {
+      // Most sessions have none, and the details of a session wait for this thread to start.
+      const { readChat } = await import('../chat/read-chat.ts')
       return { kind: 'chat', chat: await readChat(files, request.job) }
+    }
   }
 }
 

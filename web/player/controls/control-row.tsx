@@ -17,7 +17,7 @@ import { SpeedMenu } from './speed-menu.tsx'
 interface ControlRowProps {
   playback: Playback
   neighbours: Neighbours
-  /** Menus after Speed. */
+  /** They depend on details, which may be late; at the end, where they move nothing. */
   menus: ReactNode
   isTheatre: boolean
   /** Tooltips name the keys. */
@@ -36,7 +36,6 @@ export function ControlRow(props: ControlRowProps) {
         <SeekButton label="+10 s" seconds={10} onCommand={onCommand} />
         <SessionLink name="Next session" icon="next" session={neighbours.next} />
         <SpeedMenu playback={playback} onSelect={onRate} />
-        {props.menus}
         <button
           type="button"
           className={`${styles.control} ${styles.named}`}
@@ -47,6 +46,7 @@ export function ControlRow(props: ControlRowProps) {
         >
           <Icon name="theatre" />
         </button>
+        {props.menus}
       </div>
       <div className={styles.group}>
         <LiveButton playback={playback} />
