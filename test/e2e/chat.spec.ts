@@ -163,6 +163,8 @@ test('remembers the offset of a session, and that the chat was open', async ({ p
   await expect(offset).toHaveValue('10')
   await pause(video)
   await expect(found).toContainText('0:01:40')
+  await offset.fill('200')
+  await expect(log.locator('p')).toHaveCount(0)
   await offset.fill('')
   await expect(found).toContainText('0:01:30')
 })
@@ -244,7 +246,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
 async function open(page: Page, path: string): Promise<Locator> {
   await page.goto(`${server.url}/p/chats/${date}/${path}`)
   const video = page.locator('video')
-  await expect.poll(() => position(video)).toBeGreaterThan(0)
+  const [, linked = '0'] = path.split('?t=')
+  await expect.poll(() => position(video)).toBeGreaterThan(Number(linked))
   return video
 }
 

@@ -107,10 +107,20 @@ export class ChatBuckets {
       if (this.#plan.includes(bucket)) this.#cached.set(bucket, { count, messages })
     } catch {
       this.#failedAtMs.set(bucket, performance.now())
+      this.#loadLater()
     }
     this.#loading.delete(bucket)
     if (this.#signal.aborted) return
     this.#onLoaded()
     this.#loadNext()
+  }
+
+  /** While the video is paused, nothing else would load it again. */
+  #loadLater(): void {
+    const load = (): void => {
+      if (!document.hidden) this.#loadNext()
+    }
+    const timer = setTimeout(load, PAUSE_MS + 100)
+    this.#signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
   }
 }

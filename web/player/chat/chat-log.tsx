@@ -22,6 +22,8 @@ const END_DISTANCE = 24
 
 export function ChatLog({ playback, source, offsetSeconds, row }: ChatLogProps) {
   const logRef = useRef<HTMLDivElement>(null)
+  /** Where the list was scrolled to. */
+  const topRef = useRef(0)
   const [messages, setMessages] = useState<readonly ChatMessage[]>([])
   const [isFollowing, setIsFollowing] = useState(true)
   const isSeeking = usePlayback(playback, (state) => state.isSeeking)
@@ -38,11 +40,23 @@ export function ChatLog({ playback, source, offsetSeconds, row }: ChatLogProps) 
     if (log && isFollowing) log.scrollTop = log.scrollHeight
   }, [messages, isFollowing])
 
+  useEffect(() => {
+    const log = logRef.current
+    if (!log || !isFollowing) return undefined
+    const observer = new ResizeObserver(() => void (log.scrollTop = log.scrollHeight))
+    observer.observe(log)
+    return () => observer.disconnect()
+  }, [isFollowing])
+
   function noticeScroll(): void {
     const log = logRef.current
     if (!log) return
     const below = log.scrollHeight - log.clientHeight - log.scrollTop
-    setIsFollowing(below < END_DISTANCE)
+    // A list that became smaller is not at its end either.
+    const isUp = log.scrollTop < topRef.current
+    topRef.current = log.scrollTop
+    if (below < END_DISTANCE) setIsFollowing(true)
+    else if (isUp) setIsFollowing(false)
   }
 
   /** A message that has the focus must not move. */

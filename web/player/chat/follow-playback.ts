@@ -9,7 +9,7 @@ interface FollowOptions {
   source: ChatSource
   /** Messages come later by these seconds. */
   offsetSeconds: number
-  /** Called with other messages than before. */
+  /** Called at first, and with other messages than before. */
   onMessages(this: void, messages: readonly ChatMessage[]): void
 }
 
@@ -23,7 +23,7 @@ export function followPlayback(options: FollowOptions): () => void {
   const left = new AbortController()
   const { signal } = left
   const buckets = new ChatBuckets(source, signal, update)
-  let shown: readonly ChatMessage[] = []
+  let shown: readonly ChatMessage[] | undefined
   let updatedAtMs = 0
   let frame = 0
 
@@ -37,7 +37,7 @@ export function followPlayback(options: FollowOptions): () => void {
     const plan = planBuckets(state.value, seconds)
     buckets.need(plan)
     const messages = messagesUpTo(plan, seconds, buckets.find)
-    if (!isSame(messages, shown)) onMessages((shown = messages))
+    if (!shown || !isSame(messages, shown)) onMessages((shown = messages))
   }
 
   function onFrame(nowMs: number): void {
