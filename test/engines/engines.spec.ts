@@ -221,8 +221,26 @@ const shownCues = `Array.from(${mainVideo}.textTracks)
   .flatMap(({ cues }) => Array.from(cues ?? [], ({ text }) => text))
   .join()`
 
-/** Waits until the recording has played for a second. */
+/** GStreamer rarely stops after the first frame, and starts when it is asked again. */
+const STARTS_WITHIN_MS = 30_000
+
+/**
+ * Waits until the recording has played for a second. Without MediaSource, a page that does not
+ * start is opened once more.
+ */
 async function playing(page: EnginePage): Promise<void> {
   const position = `${mainVideo}?.currentTime ?? -1`
-  await expect.poll(() => page.evaluate(position), { intervals: [200] }).toBeGreaterThan(1)
+  const wait = async (limit: { timeout?: number } = {}): Promise<void> => {
+    const options = { intervals: [200], ...limit }
+    await expect.poll(() => page.evaluate(position), options).toBeGreaterThan(1)
+  }
+  const isNative = (await page.evaluate(`'MediaSource' in globalThis`)) === false
+  if (!isNative) return wait()
+  try {
+    await wait({ timeout: STARTS_WITHIN_MS })
+  } catch {
+    await page.open(String(await page.evaluate('location.href')))
+    await closePreroll(page)
+    await wait()
+  }
 }
