@@ -161,7 +161,7 @@ function addSiteCommands(
     conclude(await actions.migrate(inputOf(undefined, options), to)),
   )
   for (const name of ['backup', 'restore'] as const) {
-    ARCHIVING[name](program).action(async (file: string, options: LibraryOptions) =>
+    addArchiveCommand(program, name).action(async (file: string, options: LibraryOptions) =>
       conclude(await actions[name](inputOf(undefined, options), file)),
     )
   }
@@ -206,7 +206,16 @@ interface HideFlags extends LibraryOptions {
 const FILLING = { serve: addServe, work: addWork, scan: addScan }
 
 /** Commands with an archive. */
-const ARCHIVING = { backup: addBackup, restore: addRestore }
+const ARCHIVING = {
+  backup: {
+    description: 'Writes what cannot be made again of the data folder into a tar archive.',
+    file: 'path of the new archive',
+  },
+  restore: {
+    description: 'Puts the archive of a backup into an empty data folder or database.',
+    file: 'archive that `backup` has written',
+  },
+}
 
 function addServe(program: Command): Command {
   return withRebuild(
@@ -349,22 +358,9 @@ function addMigrate(program: Command): Command {
   )
 }
 
-function addBackup(program: Command): Command {
-  return withConfig(
-    program
-      .command('backup')
-      .description('Writes what cannot be made again of the data folder into a tar archive.')
-      .argument('<FILE>', 'path of the new archive'),
-  )
-}
-
-function addRestore(program: Command): Command {
-  return withConfig(
-    program
-      .command('restore')
-      .description('Puts the archive of a backup into an empty data folder or database.')
-      .argument('<FILE>', 'archive that `backup` has written'),
-  )
+function addArchiveCommand(program: Command, name: keyof typeof ARCHIVING): Command {
+  const { description, file } = ARCHIVING[name]
+  return withConfig(program.command(name).description(description).argument('<FILE>', file))
 }
 
 function addDoctor(program: Command): Command {

@@ -8,7 +8,7 @@ import type { OnRecord, RecordSplitter, XmlElement } from './record-splitter.ts'
 const MAX_DEPTH = 64
 const MAX_ATTRIBUTES = 64
 /** Characters that XML forbids; recorders write what users typed. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- they are what is removed
 const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g
 
 /** The file has more than the limits allow. */

@@ -4,6 +4,7 @@ import { aroundResponse } from '../../../shared/around-response.ts'
 import type { AroundResponse } from '../../../shared/around-response.ts'
 import type { SessionResponse } from '../../../shared/contract.ts'
 import { parseShape } from '../../../shared/shape.ts'
+import { fetchJson } from '../../api/page-api.ts'
 import type { LoadState } from '../../api/resource.ts'
 
 export type SessionAround = AroundResponse['sessions'][number]
@@ -14,7 +15,6 @@ interface Around {
   isSettled: boolean
 }
 
-const TIMEOUT_MS = 30_000
 const NONE: readonly SessionAround[] = []
 
 /** @param base URL of the API on which the paths of the details are based */
@@ -33,8 +33,6 @@ export function useAround(details: LoadState<SessionResponse>, base: string): Ar
   return { sessions: sessions ?? NONE, isSettled: isAbsent || sessions !== undefined }
 }
 
-async function load(url: URL, left: AbortSignal): Promise<SessionAround[]> {
-  const signal = AbortSignal.any([left, AbortSignal.timeout(TIMEOUT_MS)])
-  const response = await fetch(url, { signal })
-  return parseShape(aroundResponse, await response.json()).sessions
+async function load(url: URL, signal: AbortSignal): Promise<SessionAround[]> {
+  return parseShape(aroundResponse, await fetchJson(url.href, signal)).sessions
 }
