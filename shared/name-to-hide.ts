@@ -28,14 +28,14 @@ export function parseNameToHide(text: string): NameToHide | undefined {
   return /^https?:/i.test(trimmed) ? nameOfPage(trimmed) : nameOf(trimmed.split('/'))
 }
 
-/** `/s/alice`, `/p/alice/2026-01-31/1001` or `/embed/…`, maybe below a base path. */
+/** `/s/alice`, `/p/alice/2026-01-31/1001`, `/w/…` or `/embed/…`, maybe below a base path. */
 function nameOfPage(text: string): NameToHide | undefined {
   const names = URL.canParse(text)
     ? parseNames(new URL(text).pathname.replace(/\/$/, ''))
     : undefined
   if (names === undefined) return undefined
   if (names.at(-2) === 's') return nameOf(names.slice(-1))
-  return ['p', 'embed'].includes(names.at(-4) ?? '') ? nameOf(names.slice(-3)) : undefined
+  return ['p', 'w', 'embed'].includes(names.at(-4) ?? '') ? nameOf(names.slice(-3)) : undefined
 }
 
 function nameOf(names: readonly string[]): NameToHide | undefined {

@@ -17,6 +17,8 @@ export const pathPatterns = {
   streamersPage: '/',
   sessionsPage: '/s/:streamer',
   playerPage: `/p/${session}`,
+  /** A session with others at the same time beside it: `?with=`. */
+  watchPage: `/w/${session}`,
   streamers: `${apiPrefix}streamers`,
   sessions: `${apiPrefix}sessions/:streamer`,
   streamerThumbnail: `${apiPrefix}thumbnail-streamer/:streamer`,
@@ -57,6 +59,11 @@ export function sessionsPagePath(streamer: string): string {
 /** Path of a session's player page. */
 export function playerPagePath(reference: SessionReference): string {
   return formatPath(pathPatterns.playerPage, { ...reference })
+}
+
+/** Path of a session's page with others at the same time. */
+export function watchPagePath(reference: SessionReference): string {
+  return formatPath(pathPatterns.watchPage, { ...reference })
 }
 
 /** Path of the page with a session's player alone. */

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import {
   embedPagePath,
   playerPagePath,
+  watchPagePath,
   playlistApiPath,
   sessionsPagePath,
 } from '../shared/paths.ts'
@@ -156,6 +157,19 @@ describe('/oembed', () => {
       'content-type': 'application/json; charset=utf-8',
     })
     expect((await raw(target, { 'if-none-match': headers.etag ?? '' })).status).toBe(304)
+  })
+})
+
+describe('/w', () => {
+  it('is the page of the player for search engines, with its status', async () => {
+    const response = await raw(watchPagePath(session))
+    expect(response.status).toBe(200)
+    const html = response.body.toString()
+    expect(html).toContain(`<link rel="canonical" href="${at(playerPagePath(session))}">`)
+    expect(html).toContain('<meta name="robots" content="noindex">')
+    const named = [unknown, hidden, broken].map(watchPagePath)
+    const statuses = await Promise.all(named.map(async (path) => (await raw(path)).status))
+    expect(statuses).toEqual([404, 410, 422])
   })
 })
 

@@ -24,7 +24,9 @@ interface AppRoutesProps {
 /**
  * All parameters are optional: without one the page renders nothing, instead of 'Page not found'.
  */
-const playerPattern = pathPatterns.playerPage.replaceAll(/:\w+/g, '$&?')
+const playerPatterns = [pathPatterns.playerPage, pathPatterns.watchPage].map((pattern) =>
+  pattern.replaceAll(/:\w+/g, '$&?'),
+)
 
 type RouteProps = Omit<AppRoutesProps, 'preloader'>
 
@@ -43,7 +45,9 @@ export function AppRoutes({ api, preloader, visits }: AppRoutesProps) {
           path={pathPatterns.sessionsPage}
           element={<SessionsRoute api={api} preloader={preloader} visits={visits} />}
         />
-        <Route path={playerPattern} element={<PlayerRoute api={api} preloader={preloader} />} />
+        {playerPatterns.map((path) => (
+          <Route key={path} path={path} element={<PlayerRoute api={api} preloader={preloader} />} />
+        ))}
         <Route path="*" element={<NotFoundPage />} />
       </Route>
     </Routes>
@@ -95,7 +99,14 @@ function SessionsRoute({ api, preloader, visits }: AppRoutesProps) {
 
 /** Renders nothing if a parameter is missing. */
 function PlayerRoute({ api, preloader }: Omit<AppRoutesProps, 'visits'>) {
-  const [, streamer, date, sessionId] = usePathSegments()
+  const [page, streamer, date, sessionId] = usePathSegments()
   if (!streamer || !date || !sessionId) return null
-  return <PlayerPage api={api} preloader={preloader} session={{ streamer, date, sessionId }} />
+  return (
+    <PlayerPage
+      api={api}
+      preloader={preloader}
+      session={{ streamer, date, sessionId }}
+      hasViews={page === 'w'}
+    />
+  )
 }

@@ -23,8 +23,8 @@ test('links to the moment that is shown, as far as both have it', async ({ page 
   const video = await open(page)
   const list = listOf(page)
   await expect(list.getByRole('listitem')).toHaveText([
-    `${fixtureStreamer}Grand <b>final</b>0:00:20 – 0:00:50`,
-    'bob0:00:00 – 0:00:40',
+    `${fixtureStreamer}Grand <b>final</b>0:00:20 – 0:00:50Watch together`,
+    'bob0:00:00 – 0:00:40Watch together',
   ])
   const targets = () =>
     list.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href')))

@@ -21,6 +21,8 @@ interface PlayerPageProps {
   api: PageApi
   preloader: SessionPreloader
   session: SessionReference
+  /** Whether other sessions are shown beside it. */
+  hasViews: boolean
 }
 
 /** What is below the video moves until the controls are there, so it is shown after them. */
@@ -39,7 +41,7 @@ const UnavailableSession = lazyPart(async () => {
   return module.UnavailableSession
 })
 
-export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
+export function PlayerPage({ api, preloader, session, hasViews }: PlayerPageProps) {
   const { streamer, date, sessionId } = session
   const beginVideo = useBeginVideo(session)
   const source = api.playlistUrl(session)
@@ -61,6 +63,7 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
   const isSettled = settledSource === source || (isDue && hasWaited)
   const playerRef = useRef<HTMLDivElement>(null)
   const [isTheatre, toggleTheatre] = useTheatre(playerRef)
+  const isFirst = useIsFirst(source)
   const title = `${streamer} - ${date} - ${sessionId}`
   return (
     <>
@@ -81,7 +84,7 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
           <>
             {/* No key: the element is reused for the next session, with its full screen. */}
             <VideoPlayer
-              config={api.config()}
+              config={hasViews && !isFirst ? undefined : api.config()}
               preloader={preloader}
               source={source}
               poster={api.posterUrl(session)}
@@ -102,6 +105,7 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
                   isTheatre={isTheatre}
                   onTheatre={toggleTheatre}
                   ChatPanel={ChatPanel}
+                  hasViews={hasViews}
                   onSettled={onSettled}
                 />
               )}
@@ -118,4 +122,11 @@ export function PlayerPage({ api, preloader, session }: PlayerPageProps) {
       />
     </>
   )
+}
+
+/** Whether the page has had no other source: the one pre-roll of several views is before it. */
+function useIsFirst(source: string): boolean {
+  const [first, setFirst] = useState<string | undefined>(source)
+  if (first !== undefined && first !== source) setFirst(undefined)
+  return first === source
 }

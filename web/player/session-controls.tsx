@@ -23,6 +23,7 @@ import { EndCard } from './controls/end-card.tsx'
 import { slowDownAtEdge } from './controls/live-edge.ts'
 import { Moments } from './controls/moments/moments.tsx'
 import { useStoryboard } from './controls/moments/storyboard/use-storyboard.ts'
+import { lazyPart } from './lazy-part.ts'
 import { openMediaSession } from './controls/media-session.ts'
 import { findNeighbours } from './controls/neighbours.ts'
 import type { Neighbours } from './controls/neighbours.ts'
@@ -34,7 +35,9 @@ import { useShortcuts } from './controls/shortcuts/use-shortcuts.ts'
 import { QualityMenu } from './controls/tracks/quality-menu.tsx'
 import { TrackMenus } from './controls/tracks/track-menus.tsx'
 import { SessionStory } from './story/session-story.tsx'
+import { useAround } from './story/use-around.ts'
 import { useQuality } from './use-quality.ts'
+import { useViews } from './views/use-views.ts'
 import { useVolumeMemory, useWatchedSpans, useWatchHistory } from './use-session-memory.ts'
 
 interface SessionControlsProps {
@@ -47,9 +50,16 @@ interface SessionControlsProps {
   onTheatre(this: void): void
   /** A chunk of its own. Imported here, it would split that of the page. */
   ChatPanel: ComponentType<ChatPanelProps>
+  /** Whether other sessions are shown beside it. */
+  hasViews: boolean
   /** Called once the height of the controls is final. */
   onSettled(this: void): void
 }
+
+const Views = lazyPart(async () => {
+  const module = await import('./views/views.tsx')
+  return module.Views
+})
 
 /** Until they are loaded, and if they cannot be. */
 const NO_DETAILS: Omit<SessionResponse, 'growing'> = {
@@ -59,7 +69,8 @@ const NO_DETAILS: Omit<SessionResponse, 'growing'> = {
 }
 
 export function SessionControls(props: SessionControlsProps) {
-  const { api, session, playback, title, isTheatre, onTheatre, ChatPanel, onSettled } = props
+  const { api, session, playback, title, isTheatre, onTheatre, hasViews, ChatPanel, onSettled } =
+    props
   const navigate = useNavigate()
   const details = useResource(api.session(session))
   const known = details.status === 'loaded' ? details.value : NO_DETAILS
@@ -67,6 +78,8 @@ export function SessionControls(props: SessionControlsProps) {
   const base = api.playlistUrl(session)
   const storyboard = useStoryboard({ details, base, playback })
   const chat = useChat({ path: known.chat?.url, base, playback, session })
+  const around = useAround(details, base)
+  const { views, setViews, offerView } = useViews(session, hasViews)
   const neighbours = useNeighbours(api, session)
   const { previous, next } = neighbours
   const { watched, keepWatched } = useWatchedSpans(playback, session)
@@ -141,8 +154,15 @@ export function SessionControls(props: SessionControlsProps) {
           {chat?.isOpen && (
             <ChatPanel {...{ playback, chat }} onSeek={(seconds) => playFrom(playback, seconds)} />
           )}
-          <SessionStory {...{ api, playback, session, details, onSettled }} heading={title} />
+          <SessionStory
+            {...{ api, playback, session, details, around, onSettled }}
+            heading={title}
+            offerView={offerView}
+          />
         </>
+      )}
+      {around.isSettled && views.length > 0 && (
+        <Views {...{ api, playback, session, views }} around={around.sessions} onViews={setViews} />
       )}
       <StageOverlays {...{ api, session, playback, neighbours, keyResult }}>
         <StallSpinner {...{ playback, qualities, note }} onQuality={selectQuality} />

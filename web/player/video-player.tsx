@@ -15,8 +15,8 @@ import { createVideoElement } from './video-element.ts'
 import styles from './video-player.module.css'
 
 interface VideoPlayerProps {
-  /** Whether there is a pre-roll. */
-  config: Resource<ConfigResponse>
+  /** Whether there is a pre-roll; undefined if there is none. */
+  config: Resource<ConfigResponse> | undefined
   /** May contain this session, preloaded before the navigation. */
   preloader: SessionPreloader
   /** URL of the playlist. */

@@ -30,6 +30,7 @@ import {
   createPlayerPage,
   createSessionsPage,
   createStreamersPage,
+  createWatchPage,
 } from './pages/page-endpoints.ts'
 import { createOembedEndpoint } from './pages/oembed-endpoint.ts'
 import type { PageOptions, PageSources } from './pages/page-sources.ts'
@@ -91,6 +92,7 @@ export function createEndpoints(options: EndpointSources, pages: PageSources): E
     createStreamersPage(pages),
     createSessionsPage(pages),
     createPlayerPage(pages),
+    createWatchPage(pages),
     createEmbedPage(pages),
     createOembedEndpoint(sources),
   ]

@@ -1,6 +1,7 @@
 // The chat of a session: what was written up to the position, and a search in all of it.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { SearchBox } from '../../ui/search-box.tsx'
+import { OffsetField } from '../offset-field.tsx'
 import type { Playback } from '../playback/playback.ts'
 import { ChatLog } from './chat-log.tsx'
 import styles from './chat-panel.module.css'
@@ -46,7 +47,16 @@ export function ChatPanel({ playback, chat, onSeek }: ChatPanelProps) {
       ) : (
         <ChatLog {...{ playback, source, offsetSeconds, row }} />
       )}
-      <OffsetField seconds={offsetSeconds} onChange={setOffset} />
+      <div className={styles.offset}>
+        <OffsetField
+          label="Chat offset"
+          title="Seconds by which messages come later"
+          step={1}
+          max={MAX_OFFSET_SECONDS}
+          seconds={offsetSeconds}
+          onChange={setOffset}
+        />
+      </div>
     </section>
   )
 }
@@ -67,34 +77,5 @@ function UserFilter({ user, onEnd }: UserFilterProps) {
       </span>
       <span aria-hidden="true">×</span>
     </button>
-  )
-}
-
-interface OffsetFieldProps {
-  seconds: number
-  onChange(this: void, seconds: number): void
-}
-
-/** It may be empty or `-` while the visitor types. */
-function OffsetField({ seconds, onChange }: OffsetFieldProps) {
-  const [typed, setTyped] = useState(String(seconds))
-  return (
-    <label className={styles.offset} title="Seconds by which messages come later">
-      Chat offset
-      <input
-        type="number"
-        step={1}
-        min={-MAX_OFFSET_SECONDS}
-        max={MAX_OFFSET_SECONDS}
-        value={typed}
-        onChange={({ target }) => {
-          setTyped(target.value)
-          const changed = target.valueAsNumber
-          const isWithin = Math.abs(changed) <= MAX_OFFSET_SECONDS
-          if (isWithin || target.value === '') onChange(isWithin ? changed : 0)
-        }}
-      />
-      <span aria-hidden="true">s</span>
-    </label>
   )
 }

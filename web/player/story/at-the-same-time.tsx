@@ -4,6 +4,7 @@ import { formatMoment } from '../../ui/format-moment.ts'
 import { Link } from '../../ui/link.tsx'
 import type { Playback } from '../playback/playback.ts'
 import { usePlayback } from '../playback/use-playback.ts'
+import type { OfferView } from '../views/use-views.ts'
 import { momentIn, sharedTime } from './same-moment.ts'
 import styles from './session-story.module.css'
 import type { SessionAround } from './use-around.ts'
@@ -12,9 +13,15 @@ interface AtTheSameTimeProps {
   playback: Playback
   sessions: readonly SessionAround[]
   durationSeconds: number
+  offerView: OfferView
 }
 
-export function AtTheSameTime({ playback, sessions, durationSeconds }: AtTheSameTimeProps) {
+export function AtTheSameTime({
+  playback,
+  sessions,
+  durationSeconds,
+  offerView,
+}: AtTheSameTimeProps) {
   const seconds = usePlayback(playback, (state) => Math.floor(state.positionSeconds))
   return (
     <>
@@ -22,6 +29,7 @@ export function AtTheSameTime({ playback, sessions, durationSeconds }: AtTheSame
       <ul className={styles.around} aria-label="At the same time">
         {sessions.map((other) => {
           const path = playerPagePath(other)
+          const view = offerView(other)
           const shared = sharedTime(other, durationSeconds)
           return (
             <li className={styles.facts} key={path}>
@@ -35,6 +43,11 @@ export function AtTheSameTime({ playback, sessions, durationSeconds }: AtTheSame
               <span>
                 {formatMoment(shared.from)} – {formatMoment(shared.to)}
               </span>
+              {view && (
+                <button type="button" className={styles.more} onClick={view}>
+                  Watch together
+                </button>
+              )}
             </li>
           )
         })}

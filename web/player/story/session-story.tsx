@@ -7,6 +7,7 @@ import { sessionDay } from '../../../shared/session-day.ts'
 import type { PageApi } from '../../api/page-api.ts'
 import type { LoadState } from '../../api/resource.ts'
 import { useResource } from '../../api/use-resource.ts'
+import type { OfferView } from '../views/use-views.ts'
 import { useDocumentTitle } from '../../navigation/use-document-title.ts'
 import { Link } from '../../ui/link.tsx'
 import { playFrom } from '../controls/commands.ts'
@@ -14,7 +15,7 @@ import type { Playback } from '../playback/playback.ts'
 import { AtTheSameTime } from './at-the-same-time.tsx'
 import styles from './session-story.module.css'
 import { splitAtTimeCodes } from './time-codes.ts'
-import { useAround } from './use-around.ts'
+import type { Around } from './use-around.ts'
 
 interface SessionStoryProps {
   api: PageApi
@@ -23,6 +24,8 @@ interface SessionStoryProps {
   /** The title of the page. */
   heading: string
   details: LoadState<SessionResponse>
+  around: Around
+  offerView: OfferView
   /** Called once its height is final. */
   onSettled(this: void): void
 }
@@ -31,13 +34,12 @@ interface SessionStoryProps {
 const NO_PROFILE: Pick<DetailsResponse, 'displayName' | 'avatarUrl'> = {}
 
 export function SessionStory(props: SessionStoryProps) {
-  const { api, playback, session, heading, details, onSettled } = props
+  const { api, playback, session, heading, details, around, offerView, onSettled } = props
   const { streamer, date } = session
   const profile = useResource(api.details(streamer))
   const { displayName, avatarUrl } = profile.status === 'loaded' ? profile.value : NO_PROFILE
   const known: Partial<SessionResponse> = details.status === 'loaded' ? details.value : {}
   const { title, game, description, startTime, durationSeconds = Infinity } = known
-  const around = useAround(details, api.playlistUrl(session))
   const isLoading = profile.status === 'loading' || !around.isSettled
   useEffect(() => (isLoading ? undefined : onSettled()), [isLoading, onSettled])
   useDocumentTitle(title === undefined ? heading : `${title} · ${heading}`)
@@ -66,7 +68,7 @@ export function SessionStory(props: SessionStoryProps) {
         <Description playback={playback} text={description} durationSeconds={durationSeconds} />
       )}
       {around.sessions.length > 0 && (
-        <AtTheSameTime {...{ playback, durationSeconds }} sessions={around.sessions} />
+        <AtTheSameTime {...{ playback, durationSeconds, offerView }} sessions={around.sessions} />
       )}
     </section>
   )

@@ -9,7 +9,8 @@ import type { LoadState } from '../../api/resource.ts'
 
 export type SessionAround = AroundResponse['sessions'][number]
 
-interface Around {
+/** What is known of them. */
+export interface Around {
   sessions: readonly SessionAround[]
   /** Whether there will be no others. */
   isSettled: boolean

@@ -12,8 +12,8 @@ interface EntryOptions {
   playback: Playback
   /** Contains the video and receives the overlay. */
   stage: HTMLElement
-  /** Whether there is a pre-roll. */
-  config: Resource<ConfigResponse>
+  /** Whether there is a pre-roll; undefined if there is none. */
+  config: Resource<ConfigResponse> | undefined
   range: LinkedRange
   onAudio(this: void, audio: AutoplayAudio): void
 }
@@ -36,8 +36,10 @@ export function enterSession(options: EntryOptions): () => void {
     autoplay.release()
   }
   const onOver = () => void opened.then(start)
-  const closePreroll = openPreroll({ config, stage, covered: video, opened, onOver })
-  signal.addEventListener('abort', closePreroll)
+  if (config) {
+    const closePreroll = openPreroll({ config, stage, covered: video, opened, onOver })
+    signal.addEventListener('abort', closePreroll)
+  } else onOver()
   if (range.endSeconds !== undefined) pauseOnce(playback, range.endSeconds, signal)
   signal.addEventListener('abort', autoplay.dispose)
   // An ad before a video that does not play would be in vain.
@@ -74,11 +76,11 @@ function sessionOpened(playback: Playback, signal: AbortSignal): Promise<void> {
  * at 0. After it, `enterSession` seeks.
  */
 export async function loadStart(
-  config: Resource<ConfigResponse>,
+  config: Resource<ConfigResponse> | undefined,
   { startSeconds = 0 }: LinkedRange,
   signal: AbortSignal,
 ): Promise<number> {
-  if (startSeconds === 0) return 0
+  if (startSeconds === 0 || !config) return startSeconds
   const vastUrl = await findPreroll(config, signal).catch(() => undefined)
   return vastUrl === undefined ? startSeconds : 0
 }

@@ -10,6 +10,8 @@ import { parseName, parseSessionParameters } from '../session-parameters.ts'
 import { parsePageNumber } from './list-links.ts'
 import type { SessionFacts } from './page-facts.ts'
 import { isUnplayable } from './page-heads.ts'
+import type { SessionPage } from './page-heads.ts'
+import type { PageContent } from './page-shell.ts'
 import type { PageSources } from './page-sources.ts'
 
 export function createStreamersPage(sources: PageSources): Endpoint {
@@ -53,19 +55,36 @@ export function createSessionsPage(sources: PageSources): Endpoint {
   }
 }
 
-export function createPlayerPage({ catalog, facts, heads, answerPage }: PageSources): Endpoint {
+export function createPlayerPage(sources: PageSources): Endpoint {
+  const content = (page: SessionPage) => sources.heads.player(page)
+  return createSessionPage(sources, { path: pathPatterns.playerPage, content })
+}
+
+/** With other sessions beside it, which the page itself loads. */
+export function createWatchPage(sources: PageSources): Endpoint {
+  const content = (page: SessionPage) => sources.heads.watch(page)
+  return createSessionPage(sources, { path: pathPatterns.watchPage, content })
+}
+
+interface SessionPageOptions {
+  path: string
+  content(this: void, page: SessionPage): PageContent
+}
+
+function createSessionPage(sources: PageSources, { path, content }: SessionPageOptions): Endpoint {
+  const { catalog, facts, answerPage } = sources
   return {
-    path: pathPatterns.playerPage,
+    path,
     kind: 'page',
     answer: async ({ request, tag }) => {
       const session = parseSessionParameters(request.params)
       tag(sessionTags(session))
       const row = catalog.findSession(session)
       const known = row && !isUnplayable(row) ? await facts.session(row) : undefined
-      const page = describePage(session, row, known)
-      const answered = { ...page, content: () => heads.player(page.shown) }
-      if (row === undefined) return answerPage(answered, 404)
-      return answerPage(answered, isUnplayable(row) ? 422 : 200)
+      const { key, version, shown } = describePage(session, row, known)
+      const page = { key: `${path} ${key}`, version, content: () => content(shown) }
+      if (row === undefined) return answerPage(page, 404)
+      return answerPage(page, isUnplayable(row) ? 422 : 200)
     },
   }
 }

@@ -162,6 +162,12 @@ export class PageHeads {
     }
   }
 
+  /** The player page with other sessions beside it: for search engines, it is the same page. */
+  watch(page: SessionPage): PageContent {
+    const { head, ...content } = this.player(page)
+    return { ...content, head: { ...head, ...NOT_INDEXED } }
+  }
+
   /** The page with the player alone, which search engines may show as part of the player page. */
   embed(page: SessionPage): PageContent {
     const { session, row } = page

@@ -47,7 +47,8 @@ function isPageRequest({ method, url, kind }: FastifyRequest): boolean {
 /** One URL per page: without a slash at the end. */
 export function addRedirects(app: FastifyInstance, { basePath }: Site): void {
   const formatPath = belowBasePath(basePath)
-  const patterns = [pathPatterns.sessionsPage, pathPatterns.playerPage, outsidePatterns.embedPage]
+  const { sessionsPage, playerPage, watchPage } = pathPatterns
+  const patterns = [sessionsPage, playerPage, watchPage, outsidePatterns.embedPage]
   for (const pattern of patterns) {
     app.get(`${pattern}/`, async (request, reply) => {
       request.kind = 'page'
