@@ -5,6 +5,15 @@ import type { ChatSink, MessageKind } from './chat-message.ts'
 import { maybe, maybeNumber, maybeString } from './maybe.ts'
 import { noticeKind, parseClock } from './twitch-format.ts'
 
+const capturedAuthor = z.object({
+  id: maybeString,
+  /** Who was banned from a chat of Twitch. */
+  target_id: maybeString,
+  name: maybeString,
+  display_name: maybeString,
+  badges: maybe(z.array(z.object({ name: maybeString, title: maybeString }))),
+})
+
 const captured = z.object({
   action_type: maybeString,
   message_id: maybeString,
@@ -24,31 +33,27 @@ const captured = z.object({
   user_notice_params: maybe(z.object({ 'msg-id': maybeString })),
   money: maybe(z.object({ text: maybeString })),
   colour: maybeString,
-  author: maybe(
-    z.object({
-      id: maybeString,
-      /** Who was banned from a chat of Twitch. */
-      target_id: maybeString,
-      name: maybeString,
-      display_name: maybeString,
-      badges: maybe(z.array(z.object({ name: maybeString, title: maybeString }))),
-    }),
-  ),
+  author: maybe(z.union([capturedAuthor, z.string().transform((name) => ({ name }))])),
+  /** Before version 0.1 of 2021, `author` was the name, and this was beside it. */
+  author_id: maybeString,
+  badges: maybeString,
+  amount: maybeString,
 })
 
 /** An entry of chat-downloader's list, which Ganymede writes too. */
 export function readCapturedRecord(record: unknown, sink: ChatSink): void {
   const { data } = captured.safeParse(record)
   if (data === undefined) return
-  const { action_type: action = '', message_type: type = '', author, timestamp } = data
+  const { action_type: action = '', message_type: type = '', timestamp } = data
+  const author: z.infer<typeof capturedAuthor> = { id: data.author_id, ...data.author }
   if (/^(?:delete_message|deleted_message|ban_user)$/.test(type)) {
-    return sink.removed({ id: data.target_message_id, userId: author?.target_id ?? author?.id })
+    return sink.removed({ id: data.target_message_id, userId: author.target_id ?? author.id })
   }
   // They show messages a second time.
   if (/^add_(?:live_chat_ticker|banner)/.test(action)) return
-  const isPaid = (data.bits ?? data.bits_spent ?? 0) > 0
+  const isPaid = data.amount !== undefined || (data.bits ?? data.bits_spent ?? 0) > 0
   const texts = [
-    data.money?.text,
+    data.money?.text ?? data.amount,
     data.header_primary_text,
     data.header_secondary_text,
     data.system_message,
@@ -57,14 +62,14 @@ export function readCapturedRecord(record: unknown, sink: ChatSink): void {
   sink.message({
     offsetSeconds: data.time_in_seconds,
     clockMs: timestamp === undefined ? undefined : timestamp / 1000,
-    user: author?.display_name ?? author?.name,
-    login: author?.name,
+    user: author.display_name ?? author.name,
+    login: author.name,
     color: data.colour,
     text: texts.filter((text) => text !== undefined && text !== '').join(' '),
     kind: isPaid ? 'paid' : capturedKind(type, data.user_notice_params?.['msg-id']),
-    badges: author?.badges?.map(({ title, name }) => title ?? name) ?? [],
+    badges: author.badges?.map(({ title, name }) => title ?? name) ?? data.badges?.split(',') ?? [],
     id: data.message_id,
-    userId: author?.id,
+    userId: author.id,
   })
 }
 

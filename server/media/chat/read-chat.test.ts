@@ -462,6 +462,20 @@ describe('versions', () => {
   })
 })
 
+it('reads the lists of chat-downloader before version 0.1', async () => {
+  const written = { author: 'Ann', author_id: 'UC1', message: 'hi', time_in_seconds: 6 }
+  const list = [
+    written,
+    { ...written, message: '', amount: '£10.00', time_in_seconds: 7 },
+    { ...written, badges: 'New member', time_in_seconds: 8 },
+  ]
+  expect(await shown(JSON.stringify(list), { parts: [HOUR] })).toEqual([
+    { t: 6, user: 'Ann', text: 'hi' },
+    { t: 7, user: 'Ann', text: '£10.00', kind: 'paid' },
+    { t: 8, user: 'Ann', text: 'hi', badges: ['New member'] },
+  ])
+})
+
 describe('limits', () => {
   const limited = async (
     content: Content,
