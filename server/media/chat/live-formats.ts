@@ -87,7 +87,7 @@ const entry = z.object({
   login: maybeString,
   color: maybeString,
   msg: maybeString,
-  badges: z.unknown(),
+  badges: z.unknown().optional(),
 })
 
 /** A line of `.chat.jsonl`; removals have the login, and the text of one message or none. */

@@ -462,6 +462,11 @@ describe('versions', () => {
   })
 })
 
+it('reads lines of .chat.jsonl without badges and login', async () => {
+  const line = { t: new Date(CHAT_START_MS + 1000).toISOString(), u: 'Ann', msg: 'hi' }
+  expect(await shown(JSON.stringify(line))).toEqual([{ t: 1, user: 'Ann', text: 'hi' }])
+})
+
 it('reads the lists of chat-downloader before version 0.1', async () => {
   const written = { author: 'Ann', author_id: 'UC1', message: 'hi', time_in_seconds: 6 }
   const list = [
