@@ -11,7 +11,12 @@ export function placeChat(
   if (!stage || !player) return () => undefined
   const place = (): void => {
     player.dataset['chat'] = isRoomBeside(video) ? 'beside' : 'below'
-    player.style.setProperty('--stage-height', `${stage.offsetHeight}px`)
+    const { bottom, top } = stage.getBoundingClientRect()
+    // Several views may be in rows, between the stage and its controls.
+    const below = stage.nextElementSibling
+    const margin = below ? Number.parseFloat(getComputedStyle(below).marginBlockStart) : 0
+    const end = below ? below.getBoundingClientRect().top - margin : bottom
+    player.style.setProperty('--stage-height', `${end - top}px`)
   }
   place()
   const observer = new ResizeObserver(place)
