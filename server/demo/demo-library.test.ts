@@ -22,12 +22,12 @@ beforeEach(async () => {
 afterEach(() => rm(parent, { recursive: true, force: true }))
 
 function plan(...containers: DemoSession['container'][]): DemoStreamer[] {
-  const session = { date: '2025-10-04', lengthSeconds: 10, crf: 40 } as const
+  const session = { date: '2025-10-04', lengthSeconds: 10, crf: 40, delayMinutes: 0 } as const
   const sessions = containers.map((container, number) => ({
     ...session,
     sessionId: `${number}`,
     container,
-    scene: 'bars' as const,
+    scene: 'plasma' as const,
     palette: 'gold' as const,
   }))
   return [{ name: 'Ada', seed: 1, poster: { scene: 'grid', palette: 'dusk' }, sessions }]
@@ -87,12 +87,44 @@ describe('createDemoLibrary', () => {
     const streamer = { name: 'Ada', seed: 1, sessions: all }
     expect(await createDemoLibrary(folder, { signal, plan: [streamer] })).toBe('made')
     const days = await readdir(join(folder, 'Ada'), { recursive: true, withFileTypes: true })
-    const files = days.filter((entry) => entry.isFile())
+    const files = days.filter(({ name }) => /\.(?:ts|mp4)$/.test(name))
     expect(files).toHaveLength(all.length)
     for (const { parentPath, name } of files) {
       const { tracks } = await demux(join(parentPath, name))
-      expect(tracks.map(({ codecId }) => codecId)).toEqual([H264, AAC])
+      expect(tracks.map(({ codecId }) => codecId).slice(0, 2)).toEqual([H264, AAC])
     }
+  })
+
+  it('writes parts, two audio tracks, and what recorders leave beside them', async () => {
+    const [streamer] = plan('parts', 'mp4')
+    const [parts, talk] = streamer?.sessions ?? []
+    if (!parts || !talk) throw new Error('no sessions')
+    const sessions: DemoSession[] = [
+      { ...parts, lengthSeconds: 62, delayMinutes: 10 },
+      { ...talk, scene: 'bars' },
+    ]
+    await createDemoLibrary(folder, { signal, plan: [{ name: 'Ada', seed: 1, sessions }] })
+    const day = join(folder, 'Ada', '2025-10-04')
+    const lengths = await Promise.all(
+      ['1.ts', '2.ts'].map(async (name) => {
+        const { packets } = await demux(join(day, '0', name))
+        return packets.filter(({ track }) => track === 0).length
+      }),
+    )
+    expect(lengths).toEqual([600, 640])
+    const info = JSON.parse(await readFile(join(day, '0', '0.info.json'), 'utf8'))
+    expect(info).toMatchObject({
+      title: expect.stringMatching(/\w/),
+      timestamp: Date.parse('2025-10-04T19:40:00Z') / 1000,
+    })
+    expect(info.chapters).toHaveLength(5)
+    const chat = await readFile(join(day, '0', '0.chat.jsonl'), 'utf8')
+    expect(chat.split('\n').length).toBeGreaterThan(10)
+    const { tracks } = await demux(join(day, '1.mp4'))
+    expect(tracks.map(({ codecId }) => codecId)).toEqual([H264, AAC, AAC])
+    expect(await readFile(join(day, '1.en.vtt'), 'utf8')).toMatch(
+      /^WEBVTT\n\n00:00:01\.000 --> 00:00:05\.000\nGood/,
+    )
   })
 
   it('writes a poster', async () => {

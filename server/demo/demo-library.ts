@@ -24,7 +24,7 @@ export interface DemoOptions {
 
 /** Marks a complete library; its content is the version. */
 const MARKER = '.aftercast-demo'
-const VERSION = '1\n'
+const VERSION = '2\n'
 /** Infix of the names of temporary folders. */
 const PARTIAL = '.partial-'
 const MAX_PROCESSES = 4

@@ -22,8 +22,10 @@ export interface DemoSession extends DemoStyle {
   date: string
   /** File name without its extension. */
   sessionId: string
-  /** `mp4`: index (moov) last; `mp4-fast`: index first. */
-  container: 'ts' | 'mp4' | 'mp4-fast'
+  /** `mp4`: index (moov) last; `mp4-fast`: index first; `parts`: a folder of two TS files. */
+  container: 'ts' | 'mp4' | 'mp4-fast' | 'parts'
+  /** After the usual start in the evening. */
+  delayMinutes: number
   /** Even, so that it is a whole number of GOPs. */
   lengthSeconds: number
   /** x264's constant rate factor; long sessions use a larger one. */
@@ -37,6 +39,7 @@ type Row = [
   length: number,
   scene: SceneName,
   palette: keyof typeof PALETTES,
+  delayMinutes?: number,
 ]
 
 /** Stops of the colours of scenes. */
@@ -97,17 +100,17 @@ export const DEMO_PLAN: DemoStreamer[] = [
     ['2025-09-29', '3001', 'ts', 40, 'city', 'neon'],
   ]),
   streamer({ name: 'Old Harbour Radio', seed: 17, poster: { scene: 'bars', palette: 'gold' } }, [
-    ['2025-10-14', '4', 'mp4', 1208, 'plasma', 'ocean'],
+    ['2025-10-11', '4', 'mp4', 1208, 'plasma', 'ocean', 25],
     ['2025-10-07', '3', 'ts', 60, 'bars', 'ocean'],
     ['2025-09-30', '2', 'mp4-fast', 42, 'bars', 'aurora'],
   ]),
   streamer({ name: 'pepper.jack', seed: 18 }, [
     ['2025-10-18', '901', 'mp4-fast', 36, 'runner', 'ember'],
-    ['2025-10-04', '900', 'ts', 70, 'blocks', 'citrus'],
+    ['2025-10-04', '900', 'parts', 70, 'blocks', 'citrus'],
     ['2025-09-28', '899', 'mp4', 50, 'orbs', 'citrus'],
   ]),
   streamer({ name: 'QuietCartographer', seed: 19 }, [
-    ['2025-10-12', '61', 'ts', 3612, 'plasma', 'gold'],
+    ['2025-10-11', '61', 'ts', 3612, 'plasma', 'gold', 10],
     ['2025-10-05', '60', 'mp4', 64, 'hills', 'gold'],
     ['2025-09-28', '59', 'mp4-fast', 46, 'city', 'gold'],
   ]),
@@ -138,15 +141,18 @@ function streamer(
   names: { name: string; seed: number; poster?: DemoStyle },
   rows: Row[],
 ): DemoStreamer {
-  const sessions = rows.map(([date, sessionId, container, lengthSeconds, scene, palette]) => ({
-    date,
-    sessionId,
-    container,
-    lengthSeconds,
-    scene,
-    palette,
-    crf: lengthSeconds > LONG_SECONDS ? LONG_CRF : SHORT_CRF,
-  }))
+  const sessions = rows.map(
+    ([date, sessionId, container, lengthSeconds, scene, palette, delay]) => ({
+      date,
+      sessionId,
+      container,
+      lengthSeconds,
+      scene,
+      palette,
+      delayMinutes: delay ?? 0,
+      crf: lengthSeconds > LONG_SECONDS ? LONG_CRF : SHORT_CRF,
+    }),
+  )
   return { ...names, sessions }
 }
 

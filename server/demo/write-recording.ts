@@ -1,7 +1,7 @@
 // Writes one session's recording: its video and audio loops repeated, with the clock running. Runs
 // in the demo process.
 import { AVFMT_FLAG_BITEXACT } from 'node-av/constants'
-import { FFmpegError, FormatContext, Packet } from 'node-av/lib'
+import { Dictionary, FFmpegError, FormatContext, Packet } from 'node-av/lib'
 import type { CodecContext, Stream } from 'node-av/lib'
 import type { CodedFrame } from './encoder.ts'
 import type { DemoSession } from './demo-plan.ts'
@@ -15,41 +15,52 @@ const PCR_PERIOD_MS = 80
 /** Lets several AAC frames share a PES packet, as ffmpeg does by default. */
 const MAX_DELAY_US = 700_000
 
+/** Of several tracks (ISO 639-2). */
+const LANGUAGES = ['eng', 'deu']
+
 /** What a recording is put together from; the clock is at least as long as the session. */
 export interface RecordingContent {
   video: VideoLoop
   clock: readonly Buffer[]
-  music: MusicLoop
+  /** A track for each. */
+  music: readonly MusicLoop[]
 }
 
-/** Writes the file at `path`; it must not exist. */
+/** Writes the seconds `from` to `to` of a session to `path`; the file must not exist. */
 export function writeRecording(
   path: string,
-  { container, lengthSeconds }: DemoSession,
+  { container, from, to }: Pick<DemoSession, 'container'> & { from: number; to: number },
   { video, clock, music }: RecordingContent,
 ): void {
   const muxer = new FormatContext()
-  const format = container === 'ts' ? 'mpegts' : 'mp4'
+  const isTs = container === 'ts' || container === 'parts'
+  const format = isTs ? 'mpegts' : 'mp4'
   FFmpegError.throwIfError(muxer.allocOutputContext2(null, format, path), 'open output')
   const images = addStream(muxer, video.encoder)
-  const sounds = addStream(muxer, music.encoder)
+  const sounds = music.map(({ encoder }, track) =>
+    addStream(muxer, encoder, music.length > 1 ? LANGUAGES[track] : undefined),
+  )
   muxer.setFlags(AVFMT_FLAG_BITEXACT)
   if (container === 'mp4-fast') muxer.setOption('movflags', '+faststart')
-  if (container === 'ts') {
+  if (isTs) {
     muxer.setOption('pcr_period', PCR_PERIOD_MS)
     muxer.setOption('max_delay', MAX_DELAY_US)
   }
   FFmpegError.throwIfError(muxer.openOutputSync(), 'open output')
   FFmpegError.throwIfError(muxer.writeHeaderSync(null), 'write header')
   const write = createWriter(muxer)
-  for (let number = 0, audio = 0; number < lengthSeconds * FRAME_RATE; number++) {
+  let audio = Math.ceil((from * SAMPLE_RATE) / AUDIO_FRAME_SAMPLES)
+  for (let number = from * FRAME_RATE; number < to * FRAME_RATE; number++) {
     const frame = assemble(video, clock, number)
     // B-frames are decoded one frame ahead.
     write(images, { ...frame, dts: number - 1, isKeyframe: number % GOP_FRAMES === 0 })
     const until = ((number + 1) / FRAME_RATE) * SAMPLE_RATE
     for (; audio * AUDIO_FRAME_SAMPLES < until; audio++) {
       const pts = audio * AUDIO_FRAME_SAMPLES
-      write(sounds, { data: itemAt(music.frames, audio).data, pts, dts: pts, isKeyframe: true })
+      for (const [track, { frames }] of music.entries()) {
+        const { data } = itemAt(frames, audio)
+        write(itemAt(sounds, track), { data, pts, dts: pts, isKeyframe: true })
+      }
     }
   }
   FFmpegError.throwIfError(muxer.writeTrailerSync(), 'write trailer')
@@ -62,10 +73,11 @@ interface Track {
   encoder: CodecContext
 }
 
-function addStream(muxer: FormatContext, encoder: CodecContext): Track {
+function addStream(muxer: FormatContext, encoder: CodecContext, language?: string): Track {
   const stream = muxer.newStream(null)
   stream.timeBase = encoder.timeBase
   FFmpegError.throwIfError(encoder.parametersFromContext(stream.codecpar), 'describe stream')
+  if (language !== undefined) stream.metadata = Dictionary.fromObject({ language })
   return { stream, encoder }
 }
 
