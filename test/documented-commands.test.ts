@@ -26,7 +26,7 @@ const CONFIGURATIONS = NAMES.flatMap((name) =>
     .map(({ line, commands }) => ({ name, line, text: commands })),
 )
 /** Documents whose commands are for a site that has run before. */
-const OF_RUNNING_SITES = ['docs/analytics.md', 'docs/operations.md']
+const OF_RUNNING_SITES = ['docs/analytics.md', 'docs/deploy/upgrade.md', 'docs/operations.md']
 /** The time is that of the archive in docs/operations.md. */
 const PROGRAMS = {
   aftercast: `exec "${process.execPath}" "${PROGRAM}" "$@"`,

@@ -8,7 +8,7 @@ import type { EncodeSlots } from '../base/admission/encode-slots.ts'
 import type { SharedArtifacts } from '../storage/artifacts/shared-artifacts.ts'
 import { createCatalog } from '../library/catalog/store/sqlite-catalog.ts'
 import { openDatabase } from '../library/catalog/store/database.ts'
-import type { Database } from '../library/catalog/store/database.ts'
+import type { Database, DatabaseOptions } from '../library/catalog/store/database.ts'
 import type { Catalog } from '../library/catalog/catalog.ts'
 import type { Config } from '../base/config/load-config.ts'
 import { hasDecoderPackage } from '../decode/child/decoder-package.ts'
@@ -54,6 +54,7 @@ import type { Io } from './io.ts'
 /** Catalog file in the data folder. */
 export const CATALOG_FILE = 'catalog.sqlite'
 export const INDEX_FOLDER = 'indexes'
+const UPGRADE_GUIDE = 'docs/deploy/upgrade.md'
 /** Younger files may change within the resolution of their times. */
 const SHARED_AFTER_SECONDS = 1
 /** Watching a bucket loses no changes, and a full rescan lists each folder at a price. */
@@ -139,7 +140,7 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
   const storage = withRecordedPlaylists(files, { read })
   // First: it reports an unusable data folder with the system's reason.
   const settings = await readHlsSettings(config, { mode, logger })
-  const database = openCatalogFile(config, mode)
+  const database = openCatalogFile(options)
   const onWriteError = (error: unknown): void =>
     logger.warn({ err: error }, 'an index could not be stored')
   const sources = { mode, awaitIndex, storage, thread, artifacts, onWriteError }
@@ -249,10 +250,21 @@ function createMetadata(options: SidecarsOptions, thread: IndexThread, signal: A
   }
 }
 
-function openCatalogFile({ data, database }: Config, mode: LibraryOptions['mode']): Database {
+function openCatalogFile({ config, mode, logger }: LibraryOptions): Database {
   if (mode === 'private') return openDatabase({ path: '', mode: 'write' })
+  const { data, database } = config
   const replica = database === undefined ? undefined : 'scan'
-  return openDatabase({ path: join(data, CATALOG_FILE), mode, replica })
+  return openDatabase({ path: join(data, CATALOG_FILE), mode, replica, ...logCopy(config, logger) })
+}
+
+/** Logs how to roll back. */
+export function logCopy({ database }: Config, logger: Logger): Pick<DatabaseOptions, 'onCopied'> {
+  const way =
+    database === undefined
+      ? 'put it in the place of catalog.sqlite'
+      : 'restore the dump of the database, and remove catalog.sqlite'
+  const line = `the catalog was copied before its migration; to roll back, ${way}`
+  return { onCopied: (copy) => logger.info({ copy }, `${line} (${UPGRADE_GUIDE})`) }
 }
 
 async function readHlsSettings(

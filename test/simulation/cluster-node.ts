@@ -112,7 +112,7 @@ function run({ world, name, mount }: NodeOptions, actor: Actor): RunningNode {
     layout: createLayout(LAYOUT).identity,
     scan: (until) =>
       scan({ database, mount, inspect: async (...job) => serving().inspect(...job) }, until),
-    prepare: async () => migrateSharedDatabase(shared),
+    prepare: async () => void (await migrateSharedDatabase(shared)),
     onProblem: ({ kind }) => world.note(`${name} ${kind}`),
   })
   const running = Promise.all([

@@ -28,7 +28,7 @@ import type { MergeOptions } from '../../cluster/replication/merge-activity.ts'
 import type { NodeProblem } from '../../cluster/replication/node-options.ts'
 import type { Contribution } from '../../cluster/replication/publish.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
-import { CATALOG_FILE } from '../library.ts'
+import { CATALOG_FILE, logCopy } from '../library.ts'
 import { connectSharedDatabase, isOutage } from './connect-database.ts'
 
 /** Of the process that scans or follows; workers read what it writes to the data folder. */
@@ -69,6 +69,9 @@ export interface ClusterOptions {
 }
 
 const LAST_MERGE_MS = 3000
+const MIGRATED =
+  'the database was migrated: nodes of the release before continue, but start again only with a ' +
+  'dump from before; run pg_dump before each upgrade (docs/deploy/upgrade.md)'
 const CLOSE_MS = 1000
 
 /**
@@ -80,7 +83,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
   const { config, logger } = options
   if (config.database === undefined) return undefined
   const path = join(config.data, CATALOG_FILE)
-  const local = openDatabase({ path, mode: 'write', replica: 'follow' })
+  const local = openDatabase({ path, mode: 'write', replica: 'follow', ...logCopy(config, logger) })
   try {
     const replica = openReplica(local)
     const hidden = openHiddenReplica(local)
@@ -88,7 +91,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
     const onError = (error: Error): void =>
       logger.debug(reasonOf(error), 'the job queues could not be maintained')
     const queues = new JobQueues({ url, onError })
-    const parts = { url, replica, hidden, queues }
+    const parts = { url, replica, hidden, queues, onMigrated: () => logger.warn(MIGRATED) }
     const database = await connect(parts, options).catch(async (error) => {
       await queues.close()
       throw error
@@ -103,7 +106,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster | un
       outbox: openOutbox(local),
       queues,
       prepare: async () => {
-        await migrateSharedDatabase(database)
+        if (await migrateSharedDatabase(database)) parts.onMigrated()
         await queues.prepare()
       },
       recover: async () => queues.prepare(),
@@ -159,17 +162,18 @@ async function closeShared(
 
 interface ClusterParts extends Pick<Cluster, 'replica' | 'hidden' | 'queues'> {
   url: string
+  onMigrated: () => void
 }
 
 async function connect(
   parts: ClusterParts,
   { config, logger, signal, mayStartWithout }: ClusterOptions,
 ): Promise<SharedDatabase> {
-  const { url, replica, queues } = parts
+  const { url, replica, queues, onMigrated } = parts
   const hasReplica = (replica.state()?.generation ?? 0) > 0
   const prepare = async (): Promise<void> => queues.prepare()
   try {
-    const database = await connectSharedDatabase(url, { signal, prepare })
+    const database = await connectSharedDatabase(url, { signal, prepare, onMigrated })
     try {
       await refuseUnknownHiddenNames(database, parts, config)
       if (config.hls.secret === undefined) {

@@ -14,19 +14,21 @@ export interface ConnectOptions {
   signal?: AbortSignal
   /** Prepares what else this program has in the database. */
   prepare?: () => Promise<void>
+  /** Called after tables of an older release were migrated. */
+  onMigrated?: () => void
 }
 
 /** A migrated database. @throws AppError `usage` if it cannot be used with this URL */
 export async function connectSharedDatabase(
   url: string,
-  { signal, prepare }: ConnectOptions = {},
+  { signal, prepare, onMigrated }: ConnectOptions = {},
 ): Promise<SharedDatabase> {
   // Lost connections are replaced; the statements on them fail.
   const database = openSharedDatabase(url, () => undefined)
   const deadlineMs = performance.now() + PATIENCE_MS
   for (;;) {
     try {
-      await migrateSharedDatabase(database)
+      if (await migrateSharedDatabase(database)) onMigrated?.()
       await prepare?.()
       return database
     } catch (error) {

@@ -131,15 +131,20 @@ const LOCK = 7_215_409_338
 /**
  * Creates the schema and runs the missing steps, once for nodes that start at the same time.
  *
- * @throws AppError `failed` if a newer version has migrated it; errors of the database
+ * @returns whether it has migrated tables of an older release
+ * @throws AppError `failed` if a newer release has migrated it; errors of the database
  */
-export async function migrateSharedDatabase(database: SharedDatabase): Promise<void> {
-  await inTransaction(database, async (transaction) => {
+export async function migrateSharedDatabase(database: SharedDatabase): Promise<boolean> {
+  return inTransaction(database, async (transaction) => {
     // Until the end of the transaction: one of the session would stay with PgBouncer's connection.
     await sql`SELECT pg_advisory_xact_lock(${LOCK}::bigint)`.execute(transaction)
     const done = await migratedTo(transaction)
     if (done > steps.length) {
-      throw new AppError('failed', 'database: it was made by a newer version of this program')
+      throw new AppError(
+        'failed',
+        'database: it is of a newer release: install that one, or restore the dump from before ' +
+          'the upgrade (docs/deploy/upgrade.md)',
+      )
     }
     for (const [at, statements] of steps.slice(done).entries()) {
       for (const statement of statements) await rawSql(statement).execute(transaction)
@@ -149,6 +154,7 @@ export async function migrateSharedDatabase(database: SharedDatabase): Promise<v
     await sql`
       INSERT INTO aftercast.library (id, identity, generation, complete_since, is_walked)
       VALUES (1, ${randomUUID()}, 1, 0, false) ON CONFLICT DO NOTHING`.execute(transaction)
+    return done > 0 && done < steps.length
   })
 }
 

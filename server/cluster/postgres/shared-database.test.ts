@@ -138,15 +138,15 @@ describe('the migrations', () => {
     expect(await queryOnce(url, `${titles} WHERE name <> '1.mp4'`)).toEqual([renamed, renamed])
   })
 
-  it('refuse a database of a newer version', async () => {
+  it('refuse a database of a newer release', async () => {
     await migrateSharedDatabase(database)
     await queryOnce(url, 'INSERT INTO aftercast.migrations VALUES (99)')
-    await expect(migrateSharedDatabase(database)).rejects.toThrow('newer version')
+    await expect(migrateSharedDatabase(database)).rejects.toThrow('of a newer release: ')
   })
 })
 
 describe('published recordings', () => {
-  beforeEach(async () => migrateSharedDatabase(database))
+  beforeEach(async () => void (await migrateSharedDatabase(database)))
 
   it('are read back as they were, in whole generations', async () => {
     expect(await claimScan(database, 'a')).toBe(true)
@@ -206,7 +206,7 @@ describe('published recordings', () => {
 })
 
 describe('hidden names', () => {
-  beforeEach(async () => migrateSharedDatabase(database))
+  beforeEach(async () => void (await migrateSharedDatabase(database)))
 
   const nameOf = (number: number): SharedHiddenName => {
     return { streamer: 'alice', date: '2026-01-31', sessionId: String(number).padStart(4, '0') }
@@ -244,7 +244,7 @@ describe('hidden names', () => {
 })
 
 describe('counters', () => {
-  beforeEach(async () => migrateSharedDatabase(database))
+  beforeEach(async () => void (await migrateSharedDatabase(database)))
 
   it('of a batch count once, also when it is sent by several connections at once', async () => {
     const one = { id: 'one', counts: [countOf('2026-01-31', '1'), countOf('2026-01-31', '2', 5)] }

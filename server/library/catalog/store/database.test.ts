@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import {
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -14,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import { createCatalogWriter } from './catalog-writer.ts'
 import { openDatabase } from './database.ts'
@@ -310,11 +311,63 @@ test('a reader requires a migrated catalog', () => {
   expect(() => openDatabase({ path, mode: 'read' })).toThrow('not migrated')
 })
 
-test('a file that is no database, or of a newer version, is rejected with a clear error', () => {
+describe('a catalog of an older release', () => {
+  let older: Buffer
+
+  beforeEach(() => {
+    mkdirSync(join(base, 'data'))
+    const sqlite = new Sqlite(path)
+    migrate(sqlite, 3)
+    sqlite.exec(`INSERT INTO hidden VALUES ('alice', '', '')`).close()
+    older = readFileSync(path)
+  })
+
+  const countSteps = (file: string): unknown => {
+    const sqlite = new Sqlite(file, { readonly: true })
+    const step = sqlite.prepare('SELECT max(number) FROM migrations').pluck().get()
+    expect(sqlite.prepare('SELECT streamer FROM hidden').pluck().all()).toEqual(['alice'])
+    sqlite.close()
+    return step
+  }
+
+  test('is copied before its migration; two copies stay', () => {
+    for (const step of [2, 3]) writeFileSync(`${path}.before-${step}`, '')
+    // Of a copy that was interrupted.
+    writeFileSync(`${path}.before-4.tmp`, 'x')
+    const copies: string[] = []
+    openDatabase({ path, mode: 'write', onCopied: (copy) => copies.push(copy) }).close()
+    expect(copies).toEqual([`${path}.before-4`])
+    expect(countSteps(`${path}.before-4`)).toBe(3)
+    expect(countSteps(path)).toBeGreaterThan(3)
+    const names = ['catalog.sqlite', 'catalog.sqlite.before-3', 'catalog.sqlite.before-4']
+    expect(readdirSync(join(base, 'data')).filter((name) => !/-(?:wal|shm)$/.test(name))).toEqual(
+      names,
+    )
+    openDatabase({ path, mode: 'write', onCopied: (copy) => copies.push(copy) }).close()
+    expect(copies).toHaveLength(1)
+  })
+
+  test('is not migrated without room for the copy', () => {
+    const freeBytesOf = (): number => older.length * 2 - 1
+    const open = () => openDatabase({ path, mode: 'write', freeBytesOf })
+    expect(open).toThrow(/^data: to migrate the catalog, 1 MiB must be free in .*; nothing has cha/)
+    expect(readFileSync(path)).toEqual(older)
+    openDatabase({ path, mode: 'write', freeBytesOf: () => older.length * 2 }).close()
+  })
+
+  test('is not migrated if the copy cannot be written', () => {
+    mkdirSync(`${path}.before-4`)
+    expect(() => openDatabase({ path, mode: 'write' })).toThrow('so nothing is migrated: ')
+    expect(readFileSync(path)).toEqual(older)
+    expect(readdirSync(join(base, 'data'))).toEqual(['catalog.sqlite', 'catalog.sqlite.before-4'])
+  })
+})
+
+test('a file that is no database, or of a newer release, is rejected with a clear error', () => {
   openDatabase({ path, mode: 'write' }).close()
   openDatabase({ path, mode: 'write' }).close()
   new Sqlite(path).exec('INSERT INTO migrations VALUES (1000)').close()
-  expect(() => openDatabase({ path, mode: 'write' })).toThrow('newer version')
+  expect(() => openDatabase({ path, mode: 'write' })).toThrow('of a newer release: ')
   rmSync(join(base, 'data'), { recursive: true })
   mkdirSync(join(base, 'data'))
   writeFileSync(path, 'not a database '.repeat(100))

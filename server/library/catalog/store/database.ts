@@ -5,10 +5,12 @@ import type { Database as SqliteDatabase } from 'better-sqlite3'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError, unusableData } from '../../../base/errors.ts'
+import { copyBeforeMigration } from './copy-catalog.ts'
+import type { CopyOptions } from './copy-catalog.ts'
 import { checkMigrated, checkNotNewer, migrate } from './migrations.ts'
 import { columnNames, columnsOf } from './recording-columns.ts'
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends CopyOptions {
   /**
    * Path of the SQLite file; its folder is created if missing. Empty: a temporary file, which ends
    * with the connection.
@@ -49,9 +51,10 @@ const CHECKPOINT_PAGES = 4000
 const CACHE_KIB = 32 * 1024
 
 /**
- * Opens the database and migrates it. @throws AppError `failed` with the cause if it cannot be used
+ * Opens the database; in mode `write`, migrates it after a copy. @throws AppError `failed` with the
+ * cause if it cannot be used; a file of a newer release then has not changed
  */
-export function openDatabase({ path, mode, replica }: DatabaseOptions): Database {
+export function openDatabase({ path, mode, replica, ...copying }: DatabaseOptions): Database {
   const readonly = mode === 'read'
   let sqlite: SqliteDatabase | undefined
   try {
@@ -60,11 +63,11 @@ export function openDatabase({ path, mode, replica }: DatabaseOptions): Database
     sqlite = new Sqlite(path, { readonly, fileMustExist, timeout: BUSY_TIMEOUT_MS })
     sqlite.pragma('foreign_keys = ON')
     sqlite.pragma(`cache_size = -${CACHE_KIB}`)
-    if (mode === 'examine') {
-      sqlite.pragma('query_only = ON')
-      checkNotNewer(sqlite)
-    } else if (mode !== 'write') checkMigrated(sqlite)
+    checkNotNewer(sqlite)
+    if (mode === 'examine') sqlite.pragma('query_only = ON')
+    else if (mode !== 'write') checkMigrated(sqlite)
     else {
+      copyBeforeMigration(sqlite, copying)
       sqlite.pragma('journal_mode = WAL')
       sqlite.pragma('synchronous = NORMAL')
       sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)

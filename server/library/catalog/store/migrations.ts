@@ -205,6 +205,12 @@ export function migrate(sqlite: SqliteDatabase, upTo = steps.length): void {
   while (runNext.immediate());
 }
 
+/** Of the first step that a catalog lacks. Undefined if it has all of them, or is new. */
+export function nextStepOf(sqlite: SqliteDatabase): number | undefined {
+  const done = migratedTo(sqlite)
+  return done === 0 || done >= steps.length ? undefined : done + 1
+}
+
 /** Throws AppError `failed` if the catalog has a later version than this program. */
 export function checkNotNewer(sqlite: SqliteDatabase): void {
   if (migratedTo(sqlite) > steps.length) throw madeByNewer()
@@ -230,5 +236,9 @@ function migratedTo(sqlite: SqliteDatabase): number {
 }
 
 function madeByNewer(): AppError {
-  return new AppError('failed', 'the catalog was made by a newer version of this program')
+  return new AppError(
+    'failed',
+    'data: the catalog is of a newer release: install that one, or put the copy from before the ' +
+      'upgrade in its place (docs/deploy/upgrade.md)',
+  )
 }
