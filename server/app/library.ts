@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Gate } from '../base/admission/gate.ts'
 import { createAdmission, MIN_PLAYLIST_BYTES } from '../base/admission/limits.ts'
 import type { Admission } from '../base/admission/limits.ts'
+import type { Pacing } from '../base/admission/egress.ts'
 import type { EncodeSlots } from '../base/admission/encode-slots.ts'
 import type { SharedArtifacts } from '../storage/artifacts/shared-artifacts.ts'
 import { createCatalog } from '../library/catalog/store/sqlite-catalog.ts'
@@ -316,4 +317,6 @@ export interface Serving {
   io: Io
   logger: Logger
   library: Library
+  /** Default unlimited. */
+  pacing?: Pacing | undefined
 }

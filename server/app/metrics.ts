@@ -15,6 +15,7 @@ import {
 } from 'prom-client'
 import type { Aggregator } from 'prom-client'
 import { AppError, reasonOf } from '../base/errors.ts'
+import type { Pacing } from '../base/admission/egress.ts'
 import type { Admission } from '../base/admission/limits.ts'
 import type { ArtifactFigures } from '../storage/artifacts/shared-artifacts.ts'
 import { NO_JOBS } from '../decode/child/decoder-pool.ts'
@@ -48,13 +49,15 @@ export interface MeasuredParts {
   sender: Pick<SegmentSender, 'bytesInFlight'>
   segmentCache: SegmentCache | undefined
   activity: Pick<Activity, 'onQuality'>
+  pacing: Pacing | undefined
 }
 
 /** Starts counting requests, and exports the load of the parts. */
 export function measureServer(app: FastifyInstance, parts: MeasuredParts): void {
   measureRequests(app)
   measureLibrary(parts.library)
-  measureAdmission(parts.library.admission)
+  const { library, pacing } = parts
+  measureAdmission({ ...library.admission, ...(pacing && { egress: pacing.egress }) })
   measureThumbnails(parts.decoder)
   measureSender(parts.sender)
   if (parts.segmentCache !== undefined) measureSegmentCache(parts.segmentCache)
@@ -125,7 +128,7 @@ function measureThumbnails(decoder: MeasuredParts['decoder']): void {
 }
 
 /** Exports what each gate has admitted and refused, and how many entries wait. */
-function measureAdmission(admission: Admission): void {
+function measureAdmission(admission: Admission & { egress?: Pacing['egress'] }): void {
   const gates = Object.entries(admission)
   const each = (figure: 'admitted' | 'refused' | 'waiting') => ({
     label: 'resource',

@@ -23,7 +23,7 @@ import type { ThumbnailSources } from '../site/http/api/thumbnail-sources.ts'
 import { loadEncryptBlocks } from '../stream/delivery/block-cipher.ts'
 import { loadPageCache } from '../storage/recordings/page-cache.ts'
 import { openActivity } from './activity.ts'
-import type { Library } from './library.ts'
+import type { Library, Serving } from './library.ts'
 import { builtPageFolder, pageAssetsFolder } from './page-assets.ts'
 import { limitRequests } from './requested-sessions.ts'
 import type { OnRequested } from './requested-sessions.ts'
@@ -37,10 +37,10 @@ export interface WebServer {
   close(): Promise<void>
 }
 
-export interface WebServerOptions {
-  config: Config
-  library: Library
-  logger: Logger
+export interface WebServerOptions extends Pick<
+  Serving,
+  'config' | 'library' | 'logger' | 'pacing'
+> {
   isReady: () => boolean
   onRequested: OnRequested
 }
@@ -50,7 +50,7 @@ const CLOSE_TIMEOUT_MS = 8000
 
 /** @throws AppError `failed` if the page is not built or the address is not available */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
-  const { config, library, logger, isReady, onRequested } = options
+  const { config, library, logger, pacing, isReady, onRequested } = options
   const { decoder, close, ...images } = openThumbnails({ config, library, logger })
   const activity = openActivity({ config, library, logger })
   const { host, port, trustProxy, corsOrigins, publicUrl, basePath } = config.server
@@ -81,6 +81,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     log: config.log,
     corsOrigins,
     trustProxy,
+    pacing,
     isReady,
     onRequested: limitRequests(onRequested),
     publicUrl: () => formatSiteUrl(publicUrl ?? url, basePath),
@@ -88,7 +89,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   })
   if (config.server.metrics !== undefined) {
     const { measureServer } = await import('./metrics.ts')
-    measureServer(app, { library, decoder, sender, segmentCache, activity })
+    measureServer(app, { library, decoder, sender, segmentCache, activity, pacing })
   }
   await app.listen({ host, port }).catch((cause: unknown) => {
     throw cannotListen(url, cause)

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { AppError, isAppError } from '../base/errors.ts'
 import { countForWorkers } from './activity.ts'
 import { OwnEncodeSlots } from '../base/admission/encode-slots.ts'
-import { lendEncodeSlots } from './encode-requests.ts'
+import { admitForWorker } from './admission-requests.ts'
 import { indexForWorker } from './index-requests.ts'
 import { readRequested, reportToPrimary } from './requested-sessions.ts'
 import type { OnRequested } from './requested-sessions.ts'
@@ -43,12 +43,12 @@ type StartMessage = z.infer<typeof startShape>
  * @throws AppError `failed` if the first report of a worker is a failure; all have exited then
  */
 export async function startWorkers(
-  { config, io, logger, library }: Serving,
+  { config, io, logger, library, pacing }: Serving,
   onRequested: OnRequested,
 ): Promise<Workers> {
   if (config.analytics.firstParty) countForWorkers()
   const state = { isWalked: false }
-  const slots = new OwnEncodeSlots(config.renditions)
+  const admission = { encodeSlots: new OwnEncodeSlots(config.renditions), egress: pacing?.egress }
   const firstUrl = Promise.withResolvers<string>()
   const fork = (): Worker => {
     const worker = cluster.fork()
@@ -63,7 +63,7 @@ export async function startWorkers(
       if (requested !== undefined) onRequested(requested)
       void indexForWorker(worker, message, { library, signal: io.signal })
     })
-    lendEncodeSlots(worker, slots)
+    admitForWorker(worker, admission)
     return worker
   }
   const supervisor = superviseWorkers({

@@ -7,6 +7,7 @@ import type { SessionReference } from '../../../shared/paths.ts'
 import type { Scanner, ScanProgress } from '../../library/catalog/scan/scan.ts'
 import { createHiddenNames } from '../../library/catalog/store/hidden.ts'
 import type { Config } from '../../base/config/load-config.ts'
+import { createPacing } from '../../base/admission/egress.ts'
 import { DECODER_INSTALL } from '../../decode/child/decoder-package.ts'
 import { AppError } from '../../base/errors.ts'
 import { purgeChanges } from '../../site/purge/purge-changes.ts'
@@ -14,7 +15,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { NodeJobs } from '../cluster/node-jobs.ts'
 import type { Io } from '../io.ts'
 import { openSharedArtifacts } from '../artifacts.ts'
-import { encodeSlotsOfPrimary } from '../encode-requests.ts'
+import { admissionOfPrimary } from '../admission-requests.ts'
 import { awaitIndexOfPrimary } from '../index-requests.ts'
 import { openLibrary } from '../library.ts'
 import { createLog } from '../../base/log/logger.ts'
@@ -94,14 +95,15 @@ async function runNode(
   const mode = isWorker ? 'read' : 'write'
   const { signal } = io
   const awaitIndex = cluster.worker && awaitIndexOfPrimary(cluster.worker)
-  const encodeSlots = cluster.worker && encodeSlotsOfPrimary(cluster.worker)
-  const ofPrimary = { awaitIndex, encodeSlots }
+  const admission = cluster.worker && admissionOfPrimary(cluster.worker)
+  const ofPrimary = { awaitIndex, encodeSlots: admission?.encodeSlots }
   const opening = openLibrary({ config, location, artifacts, mode, ...ofPrimary, logger, signal })
   const library = await opening.catch(async (error: unknown) => {
     await joined?.close()
     throw error
   })
-  const serving = { config, io, logger, library }
+  const pacing = createPacing(config.limits, admission?.egress)
+  const serving = { config, io, logger, library, pacing }
   if (!isWorker && !library.hasDecoders) logger.warn(WITHOUT_DECODERS)
   try {
     if (config.server.metrics !== undefined) {

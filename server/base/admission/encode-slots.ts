@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { AppError } from '../errors.ts'
 import { currentClient } from './client.ts'
 import { Gate } from './gate.ts'
+import { TokenBucket } from './token-bucket.ts'
 
 /** Processor time that encodes get, of what as many cores have. */
 const CPU_SHARE = 0.8
@@ -48,8 +49,8 @@ export interface EncodeSlotsOptions {
 export class OwnEncodeSlots implements EncodeSlots {
   readonly #gate: Gate
   readonly #concurrency: number
-  readonly #all: CpuBudget
-  readonly #clients = new LRUCache<string, CpuBudget>({ max: MAX_CLIENTS })
+  readonly #all: TokenBucket
+  readonly #clients = new LRUCache<string, TokenBucket>({ max: MAX_CLIENTS })
   readonly #now: () => number
 
   constructor({ concurrency, now = () => performance.now() }: EncodeSlotsOptions) {
@@ -61,7 +62,7 @@ export class OwnEncodeSlots implements EncodeSlots {
     })
     this.#concurrency = concurrency
     this.#now = now
-    this.#all = new CpuBudget(concurrency * CPU_SHARE * MINUTE_MS, now)
+    this.#all = this.#createBudget(1)
   }
 
   async run<Result extends Charged>(
@@ -71,7 +72,7 @@ export class OwnEncodeSlots implements EncodeSlots {
     if (when === 'idle' && !this.#isIdle) throw new AppError('busy', BUSY_MESSAGE)
     const budgets = [this.#all, this.#budgetOf(currentClient())]
     return this.#gate.run(async () => {
-      if (budgets.some(({ isLeft }) => !isLeft)) throw new AppError('busy', BUSY_MESSAGE)
+      if (budgets.some(({ isEmpty }) => isEmpty)) throw new AppError('busy', BUSY_MESSAGE)
       const result = await encode()
       for (const budget of budgets) budget.charge(result.cpuMs)
       return result
@@ -83,44 +84,17 @@ export class OwnEncodeSlots implements EncodeSlots {
     return used < this.#concurrency && waiting === 0
   }
 
-  #budgetOf(client: string): CpuBudget {
+  #budgetOf(client: string): TokenBucket {
     const known = this.#clients.get(client)
     if (known !== undefined) return known
-    const perMinute = this.#concurrency * CPU_SHARE * CLIENT_SHARE * MINUTE_MS
-    const budget = new CpuBudget(perMinute, this.#now)
+    const budget = this.#createBudget(CLIENT_SHARE)
     this.#clients.set(client, budget)
     return budget
   }
-}
 
-/** Processor time that comes back at a constant rate, up to that of a minute. */
-class CpuBudget {
-  readonly #perMinuteMs: number
-  readonly #now: () => number
-  #leftMs: number
-  #atMs: number
-
-  constructor(perMinuteMs: number, now: () => number) {
-    this.#perMinuteMs = perMinuteMs
-    this.#now = now
-    this.#leftMs = perMinuteMs
-    this.#atMs = now()
-  }
-
-  get isLeft(): boolean {
-    this.#refill()
-    return this.#leftMs > 0
-  }
-
-  charge(cpuMs: number): void {
-    this.#refill()
-    this.#leftMs -= cpuMs
-  }
-
-  #refill(): void {
-    const nowMs = this.#now()
-    const refilledMs = ((nowMs - this.#atMs) / MINUTE_MS) * this.#perMinuteMs
-    this.#leftMs = Math.min(this.#perMinuteMs, this.#leftMs + refilledMs)
-    this.#atMs = nowMs
+  /** Milliseconds of processor time: at first those of a minute. */
+  #createBudget(share: number): TokenBucket {
+    const burst = this.#concurrency * CPU_SHARE * share * MINUTE_MS
+    return new TokenBucket({ perSecond: burst / 60, burst, now: this.#now })
   }
 }

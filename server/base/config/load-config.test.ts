@@ -43,6 +43,7 @@ describe('loadConfig', () => {
       chat: true,
       cluster: { jobs: true },
       renditions: { video: [], concurrency: 2 },
+      limits: {},
       library: { settleSeconds: 30 },
       s3: { pathStyle: false },
       purge: { urls: [] },
@@ -255,6 +256,24 @@ describe('loadConfig', () => {
     expect(messageOf({ file: fileOf(JSON.parse('{ "__proto__": { "a": 1 } }')) })).toBe(
       '__proto__: unknown key',
     )
+  })
+
+  it('has egress budgets of a usable size', () => {
+    const environment = {
+      AFTERCAST_LIMITS_BYTES_PER_SECOND: '125000000',
+      AFTERCAST_LIMITS_BYTES_PER_SECOND_PER_CLIENT: '10000000',
+    }
+    expect(loadConfig({ ...none, environment }).limits).toEqual({
+      bytesPerSecond: 125_000_000,
+      bytesPerSecondPerClient: 10_000_000,
+    })
+    for (const value of ['0', '-1', '8', '1e9', '10M', '2000000.5']) {
+      const message = messageOf({ environment: { AFTERCAST_LIMITS_BYTES_PER_SECOND: value } })
+      expect(message, value).toBe(
+        'limits.bytesPerSecond (from AFTERCAST_LIMITS_BYTES_PER_SECOND): ' +
+          'must be a whole number from 10000 to 1000000000000',
+      )
+    }
   })
 
   it('names every problem at once, and where each value came from', () => {

@@ -133,6 +133,27 @@ const renditionsSection = z.strictObject({
   }),
 })
 
+/** Less is not enough for the sound of a session. */
+const MIN_BUDGET = 10_000
+const MAX_BUDGET = 1_000_000_000_000
+
+const limitsSection = z.strictObject({
+  bytesPerSecond: noted(wholeNumber(MIN_BUDGET, MAX_BUDGET).optional(), {
+    environment: 'AFTERCAST_LIMITS_BYTES_PER_SECOND',
+    fallback: 'none',
+    about:
+      'Bytes of media and images that this node sends per second, with all of its processes ' +
+      '(docs/operations.md).',
+  }),
+  bytesPerSecondPerClient: noted(wholeNumber(MIN_BUDGET, MAX_BUDGET).optional(), {
+    environment: 'AFTERCAST_LIMITS_BYTES_PER_SECOND_PER_CLIENT',
+    fallback: 'none',
+    about:
+      'Of these, those that one client gets: an IPv4 address, or an IPv6 network of 64 bits. ' +
+      'Behind a proxy, `server.trustProxy` must be set.',
+  }),
+})
+
 const librarySection = z.strictObject({
   settleSeconds: noted(numberBetween(0, 86_400).default(30), {
     about: 'A recording that has not changed for this long is finished.',
@@ -368,6 +389,7 @@ export const configSchema = z.strictObject({
   server: serverSection.prefault({}),
   hls: hlsSection.prefault({}),
   renditions: renditionsSection.prefault({}),
+  limits: limitsSection.prefault({}),
   library: librarySection.prefault({}),
   s3: s3Section.prefault({}),
   purge: purgeSection.prefault({}),

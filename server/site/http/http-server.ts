@@ -3,6 +3,7 @@ import cors from '@fastify/cors'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import { apiPrefix } from '../../../shared/paths.ts'
+import type { Pacing } from '../../base/admission/egress.ts'
 import type { TrustedProxies } from '../../base/config/trusted-proxies.ts'
 import type { BuiltPage } from './pages/built-page.ts'
 import { createConnectionServer } from './connections/connections.ts'
@@ -41,6 +42,8 @@ export interface HttpServerOptions extends Omit<EndpointSources, 'facts'> {
   log: { requests: boolean; slowMs: number }
   corsOrigins: readonly string[]
   trustProxy: TrustedProxies
+  /** Default unlimited. */
+  pacing?: Pacing | undefined
   /** Routes of other layers. */
   extensions: readonly ((app: FastifyInstance) => Promise<void> | void)[]
 }
@@ -71,6 +74,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   recordPhases(app)
   app.decorateRequest('served', undefined)
   app.decorateReply('firstByteAtMs', undefined)
+  const { pacing } = options
+  app.decorateReply('pacing', pacing && { getter: () => pacing })
   if (options.logger.level === 'debug' || options.logger.level === 'trace') addServerTiming(app)
   logRequests(app, { logger: options.logger, ...options.log })
   const headers = chooseHeaders(options)

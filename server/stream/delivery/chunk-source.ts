@@ -18,6 +18,8 @@ export interface ChunkSource {
   send?(socket: number, maxBytes: number): number | undefined
 }
 
+/** Size of a chunk that is written only to wait until the socket is writable. */
+export const PROBE_BYTES = 16 * 1024
 /** Size of the chunks of bytes that are in memory. */
 const SLICE_BYTES = 256 * 1024
 

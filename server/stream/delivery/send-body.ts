@@ -2,7 +2,9 @@
 import type { ServerResponse } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import type { FastifyReply } from 'fastify'
+import { PROBE_BYTES } from './chunk-source.ts'
 import type { Chunk, ChunkSource } from './chunk-source.ts'
+import { paceReply } from './pace-chunks.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -18,8 +20,6 @@ declare module 'fastify' {
 const MAX_CHUNK_MS = 300_000
 /** Bytes that one response sends before others get a turn: half a millisecond. */
 const MAX_TURN_BYTES = 1024 * 1024
-/** Size of a chunk that is written only to wait until the socket is writable. */
-const PROBE_BYTES = 16 * 1024
 
 /**
  * Sends the reply's status, its headers and the chunks. Settles when nothing reads or sends any
@@ -28,9 +28,11 @@ const PROBE_BYTES = 16 * 1024
  */
 export async function sendBody(
   reply: FastifyReply,
-  chunks: ChunkSource,
+  body: ChunkSource,
   maxChunkMs = MAX_CHUNK_MS,
 ): Promise<void> {
+  const { pacing } = reply
+  const chunks = pacing === undefined ? body : paceReply(reply, pacing, body)
   // A source that can send from its file is only probed, so that little is copied.
   const first = await chunks.next(chunks.send && PROBE_BYTES)
   const response = writeHead(reply)

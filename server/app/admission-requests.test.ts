@@ -1,14 +1,18 @@
 import { EventEmitter } from 'node:events'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { currentClient, runForClient } from '../base/admission/client.ts'
 import { OwnEncodeSlots } from '../base/admission/encode-slots.ts'
+import { OwnEgress } from '../base/admission/egress.ts'
+import type { Egress } from '../base/admission/egress.ts'
 import type { Charged, EncodeSlots } from '../base/admission/encode-slots.ts'
-import { encodeSlotsOfPrimary, lendEncodeSlots } from './encode-requests.ts'
+import { admissionOfPrimary, admitForWorker } from './admission-requests.ts'
 
 const soon = { when: 'soon', signal: new AbortController().signal } as const
 
+afterEach(() => vi.useRealTimers())
+
 /** A worker whose messages arrive in the same process. */
-function connect(slots: EncodeSlots) {
+function connect(encodeSlots: EncodeSlots, egress?: Egress) {
   const inPrimary = Object.assign(new EventEmitter(), {
     isConnected: () => true,
     send: (message: unknown) => inWorker.emit('message', structuredClone(message)),
@@ -19,9 +23,11 @@ function connect(slots: EncodeSlots) {
     },
   })
   // Only these methods of a worker are called.
-  lendEncodeSlots(inPrimary as unknown as Parameters<typeof lendEncodeSlots>[0], slots)
-  const worker = inWorker as unknown as Parameters<typeof encodeSlotsOfPrimary>[0]
-  return { slots: encodeSlotsOfPrimary(worker), exit: () => inPrimary.emit('exit') }
+  const primary = inPrimary as unknown as Parameters<typeof admitForWorker>[0]
+  admitForWorker(primary, { encodeSlots, egress })
+  const worker = inWorker as unknown as Parameters<typeof admissionOfPrimary>[0]
+  const { encodeSlots: slots, ...admission } = admissionOfPrimary(worker)
+  return { slots, egress: admission.egress, exit: () => inPrimary.emit('exit') }
 }
 
 test('workers share the slots of the node', async () => {
@@ -75,4 +81,30 @@ test('a request that is abandoned leaves the queue', async () => {
   running.resolve({ cpuMs: 0 })
   await first
   expect(await slots.run(async () => ({ cpuMs: 3 }), soon)).toEqual({ cpuMs: 3 })
+})
+
+test('workers share the egress budgets of the node', async () => {
+  vi.useFakeTimers()
+  const egress = new OwnEgress({ bytesPerSecondPerClient: 1000 })
+  const own = new OwnEncodeSlots({ concurrency: 1 })
+  const [first, second] = [connect(own, egress), connect(own, egress)]
+  const start = { client: '192.0.2.1', bytes: 18_000, part: 'start' } as const
+  await first.egress.admit(start, soon.signal)
+  await second.egress.admit({ ...start, client: '192.0.2.2', bytes: 22_001 }, soon.signal)
+  await expect(
+    second.egress.admit({ ...start, client: '192.0.2.2' }, soon.signal),
+  ).rejects.toMatchObject({
+    code: 'busy',
+    message: 'the server sends as much as it may; try again soon',
+  })
+  const order: string[] = []
+  const leaving = new AbortController()
+  const abandoned = first.egress.admit(start, leaving.signal)
+  const waiting = second.egress.admit({ ...start, part: 'rest' }, soon.signal)
+  leaving.abort(new Error('gone'))
+  await expect(abandoned).rejects.toThrow('gone')
+  void waiting.then(() => order.push('next'))
+  expect(order).toEqual([])
+  await vi.advanceTimersByTimeAsync(100)
+  expect(order).toEqual(['next'])
 })
