@@ -30,6 +30,7 @@ const METRICS = [
   'encode_cpu_seconds_total',
   'segment_cache_requests_total',
   'in_flight_bytes',
+  'sent_bytes_total',
   'admitted_total',
   'refused_total',
   'waiting_for_admission',

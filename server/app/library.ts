@@ -1,5 +1,6 @@
 // Assembles what every command needs of a library: storage, catalog, indexes, HLS.
 import { join } from 'node:path'
+import type { NetworkCounter } from './network-bytes.ts'
 import type { Logger } from 'pino'
 import type { Gate } from '../base/admission/gate.ts'
 import { createAdmission, MIN_PLAYLIST_BYTES } from '../base/admission/limits.ts'
@@ -319,4 +320,6 @@ export interface Serving {
   library: Library
   /** Default unlimited. */
   pacing?: Pacing | undefined
+  /** Default nothing is counted. */
+  networks?: NetworkCounter | undefined
 }

@@ -15,6 +15,7 @@ import {
 } from 'prom-client'
 import type { Aggregator } from 'prom-client'
 import { AppError, reasonOf } from '../base/errors.ts'
+import { networkOf } from '../base/admission/client.ts'
 import type { Pacing } from '../base/admission/egress.ts'
 import type { Admission } from '../base/admission/limits.ts'
 import type { ArtifactFigures } from '../storage/artifacts/shared-artifacts.ts'
@@ -28,6 +29,7 @@ import type { Library } from './library.ts'
 import type { LogFigures } from '../base/log/logger.ts'
 import type { QueueFigures, QueueName } from '../cluster/jobs/job-queues.ts'
 import type { NodeFigures } from '../cluster/replication/node-options.ts'
+import type { NetworkCounter } from './network-bytes.ts'
 import { isOwnHost } from './own-host.ts'
 import { measurePlayers } from './player-metrics.ts'
 import type { ScanQueue } from './scan-progress.ts'
@@ -50,11 +52,13 @@ export interface MeasuredParts {
   segmentCache: SegmentCache | undefined
   activity: Pick<Activity, 'onQuality'>
   pacing: Pacing | undefined
+  networks: NetworkCounter | undefined
 }
 
 /** Starts counting requests, and exports the load of the parts. */
 export function measureServer(app: FastifyInstance, parts: MeasuredParts): void {
   measureRequests(app)
+  measureBytes(app, parts.networks)
   measureLibrary(parts.library)
   const { library, pacing } = parts
   measureAdmission({ ...library.admission, ...(pacing && { egress: pacing.egress }) })
@@ -88,6 +92,28 @@ function measureRequests(app: FastifyInstance): void {
     const { method, kind } = request
     requests.inc({ route, method, status: reply.raw.statusCode, kind })
     durations.observe({ route, kind }, reply.elapsedTime / 1000)
+    done()
+  })
+}
+
+/** Counts the bytes of each response, with its head, by kind and by network. */
+function measureBytes(app: FastifyInstance, networks: NetworkCounter | undefined): void {
+  const sent = new Counter({
+    name: 'aftercast_sent_bytes_total',
+    help: 'Bytes sent, by kind of request.',
+    labelNames: ['kind'],
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    const { socket } = request.raw
+    const before = socket.bytesWritten
+    // A client that has disconnected has no address.
+    const network = networkOf(request.ip)
+    // Before the listener that starts the next request of the connection.
+    reply.raw.prependOnceListener('close', () => {
+      const bytes = socket.bytesWritten - before + (reply.fileBytes ?? 0)
+      sent.inc({ kind: request.kind }, bytes)
+      networks?.add(network, bytes)
+    })
     done()
   })
 }

@@ -39,7 +39,7 @@ export interface WebServer {
 
 export interface WebServerOptions extends Pick<
   Serving,
-  'config' | 'library' | 'logger' | 'pacing'
+  'config' | 'library' | 'logger' | 'pacing' | 'networks'
 > {
   isReady: () => boolean
   onRequested: OnRequested
@@ -50,7 +50,7 @@ const CLOSE_TIMEOUT_MS = 8000
 
 /** @throws AppError `failed` if the page is not built or the address is not available */
 export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
-  const { config, library, logger, pacing, isReady, onRequested } = options
+  const { config, library, logger, pacing, networks, isReady, onRequested } = options
   const { decoder, close, ...images } = openThumbnails({ config, library, logger })
   const activity = openActivity({ config, library, logger })
   const { host, port, trustProxy, corsOrigins, publicUrl, basePath } = config.server
@@ -89,7 +89,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   })
   if (config.server.metrics !== undefined) {
     const { measureServer } = await import('./metrics.ts')
-    measureServer(app, { library, decoder, sender, segmentCache, activity, pacing })
+    measureServer(app, { library, decoder, sender, segmentCache, activity, pacing, networks })
   }
   await app.listen({ host, port }).catch((cause: unknown) => {
     throw cannotListen(url, cause)

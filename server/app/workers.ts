@@ -9,6 +9,7 @@ import { countForWorkers } from './activity.ts'
 import { OwnEncodeSlots } from '../base/admission/encode-slots.ts'
 import { admitForWorker } from './admission-requests.ts'
 import { indexForWorker } from './index-requests.ts'
+import { addNetworkBytes, reportNetworkBytes } from './network-bytes.ts'
 import { readRequested, reportToPrimary } from './requested-sessions.ts'
 import type { OnRequested } from './requested-sessions.ts'
 import type { Serving } from './library.ts'
@@ -43,7 +44,7 @@ type StartMessage = z.infer<typeof startShape>
  * @throws AppError `failed` if the first report of a worker is a failure; all have exited then
  */
 export async function startWorkers(
-  { config, io, logger, library, pacing }: Serving,
+  { config, io, logger, library, pacing, networks }: Serving,
   onRequested: OnRequested,
 ): Promise<Workers> {
   if (config.analytics.firstParty) countForWorkers()
@@ -61,6 +62,7 @@ export async function startWorkers(
       else if (report?.status === 'failed') firstUrl.reject(new AppError('failed', report.reason))
       const requested = readRequested(message)
       if (requested !== undefined) onRequested(requested)
+      addNetworkBytes(message, networks)
       void indexForWorker(worker, message, { library, signal: io.signal })
     })
     admitForWorker(worker, admission)
@@ -133,7 +135,12 @@ export async function listenAsWorker(serving: Serving): Promise<void> {
   const notify = (message: StartMessage): void => void self?.send(message)
   const { startWebServer } = await import('./web-server.ts')
   const onRequested: OnRequested = self === undefined ? () => undefined : reportToPrimary(self)
-  const starting = startWebServer({ ...serving, isReady: () => state.isWalked, onRequested })
+  const starting = startWebServer({
+    ...serving,
+    networks: self && reportNetworkBytes(self),
+    isReady: () => state.isWalked,
+    onRequested,
+  })
   const server = await starting.catch((error: unknown) => {
     if (!isAppError(error)) throw error
     notify({ failure: error.message })

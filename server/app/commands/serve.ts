@@ -23,6 +23,7 @@ import type { MetricsListener } from '../metrics.ts'
 import { addPageAssets, exchangePageAssets } from '../page-assets.ts'
 import { claimRecordings } from '../recordings.ts'
 import { createUnmatchedNote, describeEmptyLibrary, logUnmatched } from '../library-notes.ts'
+import { NetworkBytes } from '../network-bytes.ts'
 import { createProgressDisplay, createScanQueueTracker, followFirstScan } from '../scan-progress.ts'
 import type { ScanQueue } from '../scan-progress.ts'
 import { createLibraryScanner } from '../scanning.ts'
@@ -53,6 +54,7 @@ interface Node extends Serving {
   location: StorageLocation
   version: string
   joined: Cluster | undefined
+  networks: NetworkBytes
 }
 
 interface NodeOptions extends Pick<Node, 'config' | 'io' | 'version'> {
@@ -113,7 +115,10 @@ async function runNode(
       if (artifacts !== undefined) measureArtifacts(process, () => artifacts.figures)
     }
     if (isWorker) await listenAsWorker(serving)
-    else await scanAndServe({ ...serving, location, version, joined }, start)
+    else {
+      const networks = new NetworkBytes()
+      await scanAndServe({ ...serving, location, version, joined, networks }, start)
+    }
   } finally {
     await library.close()
     await joined?.close()
@@ -224,8 +229,8 @@ async function startMetrics(
   measureScan(queue)
   if (figures !== undefined) measureNode(figures)
   if (jobs !== undefined) measureJobs(jobs)
-  const { joined, location, version } = serving
-  const node = { joined, location, version, isWalked, queue, unmatched, figures, jobs }
+  const { joined, location, version, networks } = serving
+  const node = { joined, location, version, networks, isWalked, queue, unmatched, figures, jobs }
   const address = { metrics, metricsHosts }
   return listenForMetrics(address, createOperator({ serving, ...node, readMetrics }))
 }

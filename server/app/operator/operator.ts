@@ -35,6 +35,7 @@ import type { StorageLocation } from '../../storage/recordings/storage-location.
 import { ACTIVITY_FILE } from '../activity.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { describeEmptyLibrary } from '../library-notes.ts'
+import type { NetworkBytes } from '../network-bytes.ts'
 import type { ScanQueue } from '../scan-progress.ts'
 import type { Serving } from '../library.ts'
 import type { UnmatchedNote } from '../library-notes.ts'
@@ -57,6 +58,7 @@ export interface OperatorOptions {
   isWalked: () => boolean
   queue: () => ScanQueue
   unmatched: () => UnmatchedNote | undefined
+  networks: NetworkBytes
   figures?: (() => NodeFigures) | undefined
   jobs?: (() => ReadonlyMap<QueueName, QueueFigures>) | undefined
   /** Metrics of all processes, in the text format of Prometheus. */
@@ -79,7 +81,7 @@ function createStateReader(
   options: OperatorOptions,
   names: OperatorNames,
 ): () => Promise<OperatorState> {
-  const { serving, joined, version, isWalked, queue, unmatched, readMetrics } = options
+  const { serving, joined, version, isWalked, queue, unmatched, networks, readMetrics } = options
   const { library, io, logger, config } = serving
   const queries = createOperatorQueries(library.database, MAX_ROWS)
   const readDisks = createDiskReader(diskLocations(options))
@@ -117,6 +119,7 @@ function createStateReader(
       caches,
       imperfect,
       ...(config.analytics.firstParty && { top }),
+      networks: networks.heaviest(),
       hidden,
     }
   }

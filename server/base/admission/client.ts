@@ -4,6 +4,8 @@ import { isIPv6 } from 'node:net'
 
 /** Scans and other work that no visitor waits for. */
 const BACKGROUND = 'background'
+/** A client that disconnected before its address was read. */
+const UNKNOWN = 'unknown'
 /** Longest name of a client. */
 export const MAX_KEY_LENGTH = 64
 
@@ -66,7 +68,8 @@ export function watchJoins(listener: (client: string) => void, signal: AbortSign
  * The part of an address that one visitor owns: an IPv6 network of 64 bits, as they are assigned
  * (RFC 6177). `X-Forwarded-For` may contain anything; of that, a bounded part.
  */
-export function networkOf(address: string): string {
+export function networkOf(address: string | undefined): string {
+  if (address === undefined) return UNKNOWN
   if (!isIPv6(address)) return address.slice(0, MAX_KEY_LENGTH)
   const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.v4
   if (mapped !== undefined) return mapped

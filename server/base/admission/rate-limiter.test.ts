@@ -39,6 +39,7 @@ test.each([
 
 test('keeps a bounded part of what is no address', () => {
   expect(networkOf('x'.repeat(16_000))).toHaveLength(64)
+  expect(networkOf(undefined)).toBe('unknown')
 })
 
 test('stays bounded: among many addresses, the least recently seen is evicted', () => {

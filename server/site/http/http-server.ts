@@ -74,6 +74,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   recordPhases(app)
   app.decorateRequest('served', undefined)
   app.decorateReply('firstByteAtMs', undefined)
+  app.decorateReply('fileBytes', undefined)
   const { pacing } = options
   app.decorateReply('pacing', pacing && { getter: () => pacing })
   if (options.logger.level === 'debug' || options.logger.level === 'trace') addServerTiming(app)

@@ -16,6 +16,11 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(at === 0 || value >= 100 ? 0 : 1)} ${UNITS[at]}`
 }
 
+/** `192.0.2.1`, or `2001:db8:0:1::/64`. */
+export function formatNetwork(network: string): string {
+  return network.includes(':') ? `${network}::/64` : network
+}
+
 /** The two largest units: `3 d 4 h`, `5 min 6 s`. */
 export function formatAge(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds))

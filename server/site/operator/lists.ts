@@ -3,12 +3,12 @@
 import type { TopSessions } from '../analytics/activity-stats.ts'
 import type { HiddenRow } from '../../library/catalog/store/hidden.ts'
 import type { HiddenSummary, Listing } from '../../library/catalog/store/operator-queries.ts'
-import { formatCount, formatName, formatTime } from './format.ts'
+import { formatBytes, formatCount, formatName, formatNetwork, formatTime } from './format.ts'
 import { markup, nameMarkup } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { TOP_DAYS } from './operator-state.ts'
-import type { ImperfectRow, ImperfectState, Part } from './operator-state.ts'
-import { partSection, quiet, table } from './sections.ts'
+import type { ImperfectRow, ImperfectState, NetworkRow, Part } from './operator-state.ts'
+import { partSection, quiet, section, table } from './sections.ts'
 
 export function imperfectSection(imperfect: Part<ImperfectState>): Markup {
   const heading = { id: 'imperfect', title: 'Recordings that are not fully playable' }
@@ -73,6 +73,21 @@ export function topSection(top: Part<TopSessions>): Markup {
       ]),
     })
   })
+}
+
+export function networksSection(networks: readonly NetworkRow[]): Markup {
+  const content =
+    networks.length === 0
+      ? quiet('Nothing was sent.')
+      : table({
+          caption: 'The last hour. Nothing of this is stored.',
+          columns: [{ title: 'Network' }, { title: 'Bytes', kind: 'number' }],
+          rows: networks.map(({ network, bytes }) => [
+            nameMarkup(formatNetwork(network)),
+            formatBytes(bytes),
+          ]),
+        })
+  return section({ id: 'networks', title: 'Heaviest networks' }, content)
 }
 
 /** @param isSelectable whether each row has a radio button of the form around it */

@@ -64,6 +64,10 @@ const state: OperatorState = {
     status: 'known',
     value: [{ streamer: HOSTILE, date: HOSTILE, sessionId: HOSTILE, plays: 2, views: 3 }],
   },
+  networks: [
+    { network: '2001:db8:0:1', bytes: 3 * 2 ** 30 },
+    { network: HOSTILE, bytes: 1 },
+  ],
   hidden: {
     status: 'known',
     value: {
@@ -104,6 +108,8 @@ describe('the page of an operator', () => {
       ...others,
       'not reachable',
       'an object store',
+      '2001:db8:0:1::/64',
+      '3.0 GiB',
       '1970-01-01T00:00:00Z',
     ])
       expect(page, text).toContain(text)

@@ -2,7 +2,7 @@
 import { MAX_REASON_LENGTH } from '../../../shared/name-to-hide.ts'
 import { cachesSection, disksSection, librarySection, nodeSection } from './figures.ts'
 import { formatAge, formatTime } from './format.ts'
-import { hiddenTable, imperfectSection, logSection, topSection } from './lists.ts'
+import { hiddenTable, imperfectSection, logSection, networksSection, topSection } from './lists.ts'
 import { Markup, markup } from './markup.ts'
 import type { OperatorState } from './operator-state.ts'
 import { PAGE_STYLE } from './page-style.ts'
@@ -58,6 +58,7 @@ export function renderOperatorPage(state: OperatorState, options: PageOptions): 
         </div>
         ${hideSection(options)} ${hiddenSection(state, options)}
         ${imperfectSection(state.imperfect)} ${state.top && topSection(state.top)}
+        ${networksSection(state.networks)}
         ${logSection(state.hidden)}
       </main>
     `,

@@ -17,6 +17,7 @@ const state: OperatorState = {
   disks: [],
   caches: unread,
   imperfect: unread,
+  networks: [],
   hidden: unread,
 }
 

@@ -23,7 +23,15 @@ export interface OperatorState {
   imperfect: Part<ImperfectState>
   /** Of the last `TOP_DAYS` days; undefined where nothing is counted. */
   top?: Part<TopSessions>
+  /** Those that received most in the last hour. */
+  networks: readonly NetworkRow[]
   hidden: Part<HiddenSummary>
+}
+
+export interface NetworkRow {
+  /** An IPv4 address, or the first four groups of IPv6 addresses. */
+  network: string
+  bytes: number
 }
 
 /**

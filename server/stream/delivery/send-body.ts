@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyReply {
     /** When `sendBody` sent the head (monotonic clock); undefined before. */
     firstByteAtMs: number | undefined
+    /** Bytes of the body that went from a file to the socket, which does not count them. */
+    fileBytes: number | undefined
   }
 }
 
@@ -36,7 +38,7 @@ export async function sendBody(
   // A source that can send from its file is only probed, so that little is copied.
   const first = await chunks.next(chunks.send && PROBE_BYTES)
   const response = writeHead(reply)
-  const sender = new BodySender(response, chunks)
+  const sender = new BodySender(reply, chunks)
   const timer = setTimeout(() => response.destroy(new Error('the client is too slow')), maxChunkMs)
   try {
     await sender.send(first, () => timer.refresh())
@@ -73,8 +75,10 @@ function writeHead(reply: FastifyReply): ServerResponse {
  * notifies that a full socket is writable again, so then a small chunk is written.
  */
 class BodySender {
+  readonly #reply: FastifyReply
   readonly #response: ServerResponse
   readonly #chunks: ChunkSource
+  #fileBytes = 0
   #turnBytes = 0
   /** The pending read, which uses the leased buffers until it settles. */
   #reading: Promise<unknown> | undefined
@@ -82,8 +86,9 @@ class BodySender {
   #onProgress: (() => void) | undefined
   #error: unknown
 
-  constructor(response: ServerResponse, chunks: ChunkSource) {
-    this.#response = response
+  constructor(reply: FastifyReply, chunks: ChunkSource) {
+    this.#reply = reply
+    this.#response = reply.raw
     this.#chunks = chunks
   }
 
@@ -156,6 +161,8 @@ class BodySender {
     if (socket === undefined) return undefined
     const sent = this.#chunks.send(socket, MAX_TURN_BYTES - this.#turnBytes)
     this.#turnBytes += sent ?? 0
+    this.#fileBytes += sent ?? 0
+    this.#reply.fileBytes = this.#fileBytes
     return sent
   }
 
