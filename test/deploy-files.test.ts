@@ -183,7 +183,8 @@ describe.each(['root', 'base path'] as const)('traefik.yaml at a %s', (form) => 
 it('names only environment variables that exist', () => {
   const known = new Set(read('.env.example').match(/\bAFTERCAST_\w+/g))
   const proxies = ['nginx.conf', 'Caddyfile', 'apache.conf', 'traefik.yaml', 'varnish.vcl']
-  const deployed = ['aftercast.service', ...proxies].map((name) => `docs/deploy/${name}`)
+  const limits = ['nginx-egress.conf', 'varnish-egress.vcl']
+  const deployed = ['aftercast.service', ...proxies, ...limits].map((name) => `docs/deploy/${name}`)
   const files = [...COMPOSE, ...MANIFESTS, 'Dockerfile', ...deployed]
   const named = files.flatMap((name) => read(name).match(/\bAFTERCAST_\w+/g) ?? [])
   expect(named.filter((name) => !known.has(name))).toEqual([])

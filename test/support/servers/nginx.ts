@@ -8,12 +8,19 @@ import { findFreePort } from './free-port.ts'
 import { startProxy } from './start-proxy.ts'
 import type { StartedProxy } from './start-proxy.ts'
 
-const CONFIGURATION = path.resolve(import.meta.dirname, '../../../docs/deploy/nginx.conf')
+const FOLDER = path.resolve(import.meta.dirname, '../../../docs/deploy')
+const CONFIGURATION = path.join(FOLDER, 'nginx.conf')
+const EGRESS_LIMITS = path.join(FOLDER, 'nginx-egress.conf')
+/** A client that a test names. */
+const NAMED_CLIENTS = 'set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For;'
 
 export const NGINX = { program: findProgram('nginx'), debianPackage: 'nginx-light' }
 
 /** Without TLS, for the server at `backend`. Rejects if it does not start. */
-export async function startNginx(backend: string): Promise<StartedProxy> {
+export async function startNginx(
+  backend: string,
+  { withEgressLimits = false } = {},
+): Promise<StartedProxy> {
   const listen = `127.0.0.1:${await findFreePort()}`
   const configure = async (folder: string): Promise<string[]> => {
     const documented = await readFile(CONFIGURATION, 'utf8')
@@ -21,7 +28,11 @@ export async function startNginx(backend: string): Promise<StartedProxy> {
       .replace(/^server \{\n {4}listen 80;.*?^\}$/ms, '')
       .replace('listen 443 ssl http2;', `listen ${listen};`)
       .replaceAll(/^ +ssl_.*$/gm, '')
-    return writeSite(folder, site, backend)
+    if (!withEgressLimits) return writeSite(folder, site, backend)
+    const limits = NAMED_CLIENTS + (await readFile(EGRESS_LIMITS, 'utf8'))
+    // A test decides when a response ends.
+    const patient = site.replace('proxy_read_timeout 15s;', 'proxy_read_timeout 600s;')
+    return writeSite(folder, limits + patient, backend)
   }
   return startProxy({ ...NGINX, url: `http://${listen}`, configure })
 }

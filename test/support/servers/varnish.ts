@@ -1,5 +1,5 @@
 // Starts Varnish with the documented configuration, for a server of a test.
-import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { findProgram } from '../../../scripts/programs.mjs'
 import { startProxy } from './start-proxy.ts'
@@ -13,11 +13,16 @@ const PROGRAM = { program: findProgram('Varnish'), debianPackage: 'varnish' }
 export async function startVarnish(
   port: number,
   backends: readonly [string] | readonly [string, string],
+  { withEgressLimits = false } = {},
 ): Promise<StartedProxy> {
   const listen = `127.0.0.1:${port}`
   const configure = async (folder: string): Promise<string[]> => {
     const file = path.join(folder, 'varnish.vcl')
-    await writeFile(file, await readConfiguration(backends.map((url) => new URL(url).port)))
+    const site = await readConfiguration(backends.map((url) => new URL(url).port))
+    const limits = path.join(folder, 'varnish-egress.vcl')
+    await copyFile(path.join(FOLDER, 'varnish-egress.vcl'), limits)
+    const include = withEgressLimits ? `include "${limits}";` : ''
+    await writeFile(file, site.replace('vcl 4.1;', `vcl 4.1;\n${include}`))
     // Varnish compiles the configuration as another user.
     await chmod(folder, 0o755)
     const run = path.join(folder, 'run')
