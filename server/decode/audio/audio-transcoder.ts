@@ -3,35 +3,23 @@
 import { z } from 'zod'
 import { childFile } from '../child/child-file.ts'
 import { createDecoderPool } from '../child/decoder-pool.ts'
-import type { JobFigures } from '../child/decoder-pool.ts'
+import type { ChildOptions, DecoderPool } from '../child/decoder-pool.ts'
 import type { DecoderLimits, JobResult } from '../child/decoder-process.ts'
-import { createSandbox } from '../child/sandbox.ts'
-import type { DecoderLog, Sandbox } from '../child/sandbox.ts'
 import { MAX_FRAME_BYTES, MAX_JOB_BYTES, MAX_JOB_FRAMES } from './audio-job.ts'
 import type { AudioFrames, AudioJob } from './audio-job.ts'
 
-export interface AudioTranscoder {
-  readonly figures: JobFigures
+export interface AudioTranscoder extends Pick<DecoderPool<AudioJob>, 'figures' | 'close'> {
   /**
    * Decodes a segment of audio and encodes it as AAC. Rejects with AppError `busy` if too many
    * segments wait, `failed` if no process starts, and with the signal's reason.
    */
   transcode(job: AudioJob, signal: AbortSignal): Promise<JobResult<AudioFrames>>
-  /** Ends every process; jobs in progress reject. */
-  close(): void
-}
-
-export interface AudioTranscoderOptions {
-  log?: DecoderLog
-  limits?: Partial<DecoderLimits>
-  /** Shared with other decoders, so that detection runs once. */
-  sandbox?: Sandbox
 }
 
 const CONCURRENCY = 2
 /** More than two jobs of each segment that is admitted: see `base/admission/limits.ts`. */
 const MAX_WAITING = 16
-const DEFAULT_LIMITS: DecoderLimits = {
+const LIMITS: DecoderLimits = {
   startMs: 8000,
   jobMs: 8000,
   residentBytes: 512 * 1024 * 1024,
@@ -40,18 +28,14 @@ const DEFAULT_LIMITS: DecoderLimits = {
 }
 
 /** Starts processes on demand, reuses them, and ends them after an idle minute. */
-export function createAudioTranscoder(options: AudioTranscoderOptions = {}): AudioTranscoder {
-  const pool = createDecoderPool<AudioJob>({
-    program: { file: childFile('audio-child', import.meta.url), name: 'audio transcoder' },
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
-    queue: {
-      limit: CONCURRENCY,
-      waiting: MAX_WAITING,
-      busyMessage: 'Too many audio segments are being transcoded; try again soon',
-    },
-    sandbox: options.sandbox ?? createSandbox({ log: options.log }),
-    log: options.log,
-  })
+export function createAudioTranscoder(options?: ChildOptions): AudioTranscoder {
+  const program = { file: childFile('audio-child', import.meta.url), name: 'audio transcoder' }
+  const queue = {
+    limit: CONCURRENCY,
+    waiting: MAX_WAITING,
+    busyMessage: 'Too many audio segments are being transcoded; try again soon',
+  }
+  const pool = createDecoderPool<AudioJob>({ program, limits: LIMITS, queue }, options)
   return {
     get figures() {
       return pool.figures

@@ -5,6 +5,7 @@ import type { GateBounds } from '../../base/admission/gate.ts'
 import { DecoderProcess } from './decoder-process.ts'
 import type { DecoderLimits, DecoderProgram, DecoderTask, JobResult } from './decoder-process.ts'
 import type { Confinement } from './sandbox-command.ts'
+import { createSandbox } from './sandbox.ts'
 import type { DecoderLog, Sandbox } from './sandbox.ts'
 
 /** Jobs that run and wait now, and how many have ended. */
@@ -34,19 +35,23 @@ export interface DecoderPoolOptions {
   limits: DecoderLimits
   /** Number of processes, and of jobs that may wait. */
   queue: GateBounds
-  /** The restrictions of every process. */
-  sandbox: Sandbox
-  log?: DecoderLog | undefined
+}
+
+/** What the server passes to each of its pools. */
+export interface ChildOptions {
+  /** Other limits than those of the pool. */
+  limits?: Partial<DecoderLimits>
+  log?: DecoderLog
+  /** The restrictions of every process. Shared by pools, so that detection runs once. */
+  sandbox?: Sandbox
 }
 
 /** Starts processes on demand, reuses them, and ends them when idle. */
-export function createDecoderPool<Job extends object>({
-  program,
-  limits,
-  queue,
-  sandbox,
-  log,
-}: DecoderPoolOptions): DecoderPool<Job> {
+export function createDecoderPool<Job extends object>(
+  { program, queue, ...defaults }: DecoderPoolOptions,
+  { log, sandbox = createSandbox({ log }), ...changed }: ChildOptions = {},
+): DecoderPool<Job> {
+  const limits = { ...defaults.limits, ...changed.limits }
   const gate = new Gate(queue)
   const closing = new AbortController()
   const idle = new Map<DecoderProcess<Job>, NodeJS.Timeout>()

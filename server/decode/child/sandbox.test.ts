@@ -40,19 +40,20 @@ async function startPool(name: string, expression: string, of: Sandbox = sandbox
     debug: (details: object) => void ('pid' in details && pids.push(Number(details.pid))),
     warn: () => undefined,
   }
-  const pool = createDecoderPool<object>({
-    program: { file, name },
-    limits: {
-      startMs: 60_000,
-      jobMs: 60_000,
-      residentBytes: 2 ** 30,
-      cpuSeconds: 2,
-      idleMs: 60_000,
+  const pool = createDecoderPool<object>(
+    {
+      program: { file, name },
+      limits: {
+        startMs: 60_000,
+        jobMs: 60_000,
+        residentBytes: 2 ** 30,
+        cpuSeconds: 2,
+        idleMs: 60_000,
+      },
+      queue: { limit: 1, waiting: 1, busyMessage: 'busy' },
     },
-    queue: { limit: 1, waiting: 1, busyMessage: 'busy' },
-    sandbox: of,
-    log,
-  })
+    { sandbox: of, log },
+  )
   const run = async (job: object): Promise<unknown> => {
     const result = await pool.run({ job, parse: (value) => value }, signal)
     return result.status === 'done' ? result.value : result.reason
@@ -276,6 +277,7 @@ async function startParent() {
        program: { file: ${JSON.stringify(program)}, name: 'job' },
        limits: { startMs: 60_000, jobMs: 60_000, residentBytes: 2 ** 30, cpuSeconds: 2, idleMs: 60_000 },
        queue: { limit: 1, waiting: 1, busyMessage: 'busy' },
+     }, {
        sandbox: createSandbox(),
        log: { debug: (details) => { child = details.pid }, warn() {} },
      })

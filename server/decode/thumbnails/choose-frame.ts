@@ -1,6 +1,6 @@
 // Chooses the key frame that represents a session: at about a tenth of it, and not nearly black if
 // avoidable.
-import type { RenderResult } from './decoder.ts'
+import type { JobResult } from '../child/decoder-process.ts'
 import type { RenderedImage } from './render-message.ts'
 
 /** Candidates as fractions of the recording's duration, in order. */
@@ -20,7 +20,7 @@ export interface FrameChoice {
   /** Whether a nearly black frame counts as none. Default false. */
   mustBeBright?: boolean | undefined
   /** Renders the key frame at a split point; undefined if there is none. */
-  render: (splitPoint: number) => Promise<RenderResult | undefined>
+  render: (splitPoint: number) => Promise<JobResult<RenderedImage> | undefined>
 }
 
 /**
@@ -41,8 +41,8 @@ export async function chooseFrame({
     // Stop at the first killed decoder: a hostile recording must not load the machine five times.
     if (result?.status === 'killed' && best === undefined) return { status: 'gave up' }
     if (result?.status === 'killed') break
-    if (result?.status !== 'rendered') continue
-    const { image } = result
+    if (result?.status !== 'done') continue
+    const { value: image } = result
     if (isAcceptable(image)) return { status: 'chosen', splitPoint, image }
     if (best === undefined || isBetter(image, best.image)) best = { splitPoint, image }
   }

@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { readKeyFrames } from '../../../test/demux/key-frames.ts'
 import { patientDecoder, soon } from '../../../test/support/patience.ts'
+import type { ChildOptions } from '../child/decoder-pool.ts'
 import { createSandbox } from '../child/sandbox.ts'
 import type { KeyFrame } from '../../media/media-index.ts'
 import { createDecoder } from './decoder.ts'
-import type { Decoder, DecoderOptions } from './decoder.ts'
+import type { Decoder } from './decoder.ts'
 import { sniffImageType } from './image-format.ts'
 import type { ImageFormat } from './image-format.ts'
 
@@ -17,7 +18,7 @@ afterEach(() => {
 })
 
 /** A decoder whose process ids the test can see. */
-function start(options: DecoderOptions = {}) {
+function start(options: ChildOptions = {}) {
   const pids: number[] = []
   const log = {
     debug: (details: object) => void ('pid' in details && pids.push(Number(details.pid))),
@@ -37,8 +38,8 @@ async function firstKeyFrame(name: string): Promise<KeyFrame> {
 
 async function rendered(decoder: Decoder, frame: KeyFrame, format: ImageFormat = 'jpeg') {
   const result = await decoder.render({ frame, format }, signal)
-  if (result.status !== 'rendered') throw new Error(result.reason)
-  return result.image
+  if (result.status !== 'done') throw new Error(result.reason)
+  return result.value
 }
 
 describe('createDecoder', () => {
@@ -106,7 +107,7 @@ describe('createDecoder', () => {
       const data = Uint8Array.from(good.data)
       for (let hit = 0; hit < 20; hit++) data[(seed * 9973 + hit * 7331) % data.length] = seed + hit
       const result = await decoder.render({ frame: { ...good, data }, format: 'jpeg' }, signal)
-      expect(['rendered', 'undecodable']).toContain(result.status)
+      expect(['done', 'undecodable']).toContain(result.status)
     }
   })
 
@@ -133,7 +134,7 @@ describe('createDecoder', () => {
       status: 'killed',
       reason: expect.stringMatching('SIGSEGV'),
     })
-    expect(await waiting).toMatchObject({ status: 'rendered' })
+    expect(await waiting).toMatchObject({ status: 'done' })
     expect(pids).toHaveLength(2)
   })
 

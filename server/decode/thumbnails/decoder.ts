@@ -3,10 +3,8 @@
 import { z } from 'zod'
 import { childFile } from '../child/child-file.ts'
 import { createDecoderPool } from '../child/decoder-pool.ts'
-import type { JobFigures } from '../child/decoder-pool.ts'
+import type { ChildOptions, DecoderPool } from '../child/decoder-pool.ts'
 import type { DecoderLimits, JobResult } from '../child/decoder-process.ts'
-import { createSandbox } from '../child/sandbox.ts'
-import type { DecoderLog, Sandbox } from '../child/sandbox.ts'
 import type { KeyFrame } from '../../media/media-index.ts'
 import { sniffImageType } from './image-format.ts'
 import type { ImageType } from './image-format.ts'
@@ -19,43 +17,20 @@ import type {
   TileJob,
 } from './render-message.ts'
 
-/**
- * Result of a job. `killed`: the process ended during the job, by a crash or by exceeding a limit.
- */
-export type RenderResult =
-  | { status: 'rendered'; image: RenderedImage }
-  | { status: 'undecodable'; reason: string }
-  | { status: 'killed'; reason: string }
-
-/** As a `RenderResult`, with the planes of a tile or the bytes of a JPEG. */
-export type BytesResult = JobResult<Uint8Array>
-
-export interface Decoder {
-  readonly figures: JobFigures
+export interface Decoder extends Pick<DecoderPool<DecoderJob>, 'figures' | 'close'> {
   /**
    * Decodes, scales and encodes one key frame. Rejects with AppError `busy` if too many jobs wait,
    * `failed` if no decoder process starts, and with the signal's reason.
    */
-  render(job: RenderJob, signal: AbortSignal): Promise<RenderResult>
+  render(job: RenderJob, signal: AbortSignal): Promise<JobResult<RenderedImage>>
   /** Decodes one key frame into the planes of a tile. Rejects as `render`. */
-  renderTile(job: TileJob, signal: AbortSignal): Promise<BytesResult>
+  renderTile(job: TileJob, signal: AbortSignal): Promise<JobResult<Uint8Array>>
   /** Encodes a sheet of tiles as JPEG. Rejects as `render`. */
-  encodeSheet(sheet: PlanarImage, signal: AbortSignal): Promise<BytesResult>
-  /** Ends every process; jobs in progress reject. */
-  close(): void
-}
-
-export interface DecoderOptions {
-  /** Number of processes, 1 by default. */
-  concurrency?: number
-  limits?: Partial<DecoderLimits>
-  log?: DecoderLog
-  /** Shared with other decoders, so that detection runs once. */
-  sandbox?: Sandbox
+  encodeSheet(sheet: PlanarImage, signal: AbortSignal): Promise<JobResult<Uint8Array>>
 }
 
 const MAX_WAITING = 64
-const DEFAULT_LIMITS: DecoderLimits = {
+const LIMITS: DecoderLimits = {
   startMs: 15_000,
   jobMs: 8_000,
   residentBytes: 512 * 1024 * 1024,
@@ -63,24 +38,19 @@ const DEFAULT_LIMITS: DecoderLimits = {
   idleMs: 60_000,
 }
 
-/** Starts processes on demand, reuses them, and ends them after an idle minute. */
-export function createDecoder(options: DecoderOptions = {}): Decoder {
-  const { concurrency = 1, log, sandbox = createSandbox({ log }) } = options
-  const pool = createDecoderPool<DecoderJob>({
-    program: {
-      file: childFile('decoder-child', import.meta.url),
-      name: 'image decoder',
-      environment: { SVT_LOG: '0' },
-    },
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
-    queue: {
-      limit: concurrency,
-      waiting: MAX_WAITING,
-      busyMessage: 'Too many thumbnails are being rendered; try again soon',
-    },
-    sandbox,
-    log,
-  })
+/** Starts a process on demand, reuses it, and ends it after an idle minute. */
+export function createDecoder(options?: ChildOptions): Decoder {
+  const program = {
+    file: childFile('decoder-child', import.meta.url),
+    name: 'image decoder',
+    environment: { SVT_LOG: '0' },
+  }
+  const queue = {
+    limit: 1,
+    waiting: MAX_WAITING,
+    busyMessage: 'Too many thumbnails are being rendered; try again soon',
+  }
+  const pool = createDecoderPool<DecoderJob>({ program, limits: LIMITS, queue }, options)
 
   return {
     get figures() {
@@ -93,8 +63,7 @@ export function createDecoder(options: DecoderOptions = {}): Decoder {
         const { data } = renderedShape.safeParse(value)
         return data && parseEncoded(data.bytes, type) && data
       }
-      const result = await pool.run({ job: { kind: 'image', ...job }, parse }, signal)
-      return result.status === 'done' ? { status: 'rendered', image: result.value } : result
+      return pool.run({ job: { kind: 'image', ...job }, parse }, signal)
     },
     async renderTile(job, signal) {
       if (isTooLarge(job.frame)) return TOO_LARGE

@@ -2,18 +2,15 @@
 import { z } from 'zod'
 import { childFile } from '../child/child-file.ts'
 import { createDecoderPool } from '../child/decoder-pool.ts'
-import type { JobFigures } from '../child/decoder-pool.ts'
+import type { ChildOptions, DecoderPool } from '../child/decoder-pool.ts'
 import type { DecoderLimits, DecoderProgram, JobResult } from '../child/decoder-process.ts'
-import { createSandbox } from '../child/sandbox.ts'
-import type { DecoderLog, Sandbox } from '../child/sandbox.ts'
 import { MAX_ENCODED_BYTES } from './video-job.ts'
 import type { DescribeJob, EncodedFormat, EncodedFrames, EncodeJob, VideoJob } from './video-job.ts'
 
 /** Result of a job, with the processor time that it took. */
 export type EncoderResult<Value> = JobResult<{ value: Value; cpuMs: number }>
 
-export interface VideoEncoder {
-  readonly figures: JobFigures
+export interface VideoEncoder extends Pick<DecoderPool<VideoJob>, 'figures' | 'close'> {
   /**
    * The format of a rendition. Rejects with AppError `busy` if too many jobs wait, `failed` if no
    * process starts, and with the signal's reason.
@@ -21,22 +18,16 @@ export interface VideoEncoder {
   describe(job: DescribeJob, signal: AbortSignal): Promise<EncoderResult<EncodedFormat>>
   /** The frames of a segment. Rejects as `describe`. */
   encode(job: EncodeJob, signal: AbortSignal): Promise<EncoderResult<EncodedFrames>>
-  /** Ends every process; jobs in progress reject. */
-  close(): void
 }
 
-export interface VideoEncoderOptions {
+export interface VideoEncoderOptions extends ChildOptions {
   /** Number of processes. */
   concurrency: number
-  limits?: Partial<DecoderLimits>
-  log?: DecoderLog
-  /** Shared with other decoders, so that detection runs once. */
-  sandbox?: Sandbox
   environment?: DecoderProgram['environment']
 }
 
 const MAX_WAITING = 16
-const DEFAULT_LIMITS: DecoderLimits = {
+const LIMITS: DecoderLimits = {
   startMs: 15_000,
   jobMs: 60_000,
   residentBytes: 1024 * 1024 * 1024,
@@ -46,22 +37,18 @@ const DEFAULT_LIMITS: DecoderLimits = {
 
 /** Starts processes on demand, reuses them, and ends them after an idle minute. */
 export function createVideoEncoder(options: VideoEncoderOptions): VideoEncoder {
-  const { concurrency, log, sandbox = createSandbox({ log }), environment } = options
-  const pool = createDecoderPool<VideoJob>({
-    program: {
-      file: childFile('video-child', import.meta.url),
-      name: 'video encoder',
-      ...(environment && { environment }),
-    },
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
-    queue: {
-      limit: concurrency,
-      waiting: MAX_WAITING,
-      busyMessage: 'Too many segments are being encoded; try again soon',
-    },
-    sandbox,
-    log,
-  })
+  const { concurrency, environment } = options
+  const program = {
+    file: childFile('video-child', import.meta.url),
+    name: 'video encoder',
+    ...(environment && { environment }),
+  }
+  const queue = {
+    limit: concurrency,
+    waiting: MAX_WAITING,
+    busyMessage: 'Too many segments are being encoded; try again soon',
+  }
+  const pool = createDecoderPool<VideoJob>({ program, limits: LIMITS, queue }, options)
   return {
     get figures() {
       return pool.figures
