@@ -12,6 +12,7 @@ import type { AVSampleFormat, FFEncoderCodec } from 'node-av/constants'
 import { Codec, CodecContext, FFmpegError, Frame, Packet, Rational } from 'node-av/lib'
 import { FRAME_SAMPLES } from './audio-job.ts'
 import type { AudioOutput } from './audio-job.ts'
+import { openCodec } from '../child/open-codec.ts'
 
 interface AacEncoder {
   codec: FFEncoderCodec
@@ -78,10 +79,7 @@ function openEncoder(output: AudioOutput) {
     context.timeBase = new Rational(1, output.sampleRate)
     if (bitsPerChannel !== undefined) context.bitRate = bitsPerChannel * BigInt(output.channels)
     context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER)
-    for (const [option, value] of Object.entries(options)) {
-      FFmpegError.throwIfError(context.setOption(option, value), `set ${option}`)
-    }
-    FFmpegError.throwIfError(context.open2Sync(codec, null), 'open AAC encoder')
+    openCodec(context, codec, options)
     return { context, sampleFormat }
   }
   throw new Error('no AAC encoder')

@@ -1,5 +1,6 @@
 // The child's side of a decoder process: receives jobs from the parent, runs them one by one, and
 // replies.
+import { setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { AV_LOG_QUIET } from 'node-av/constants'
 import { Log } from 'node-av/lib'
@@ -26,6 +27,13 @@ export function serveJobs<Job>(channel: Channel, decode: (job: Job) => unknown):
   })
   channel.stdin.on('end', () => channel.exit())
   reply({ status: 'ready' })
+}
+
+/** Where the system forbids it, the process just competes with the server. */
+export function lowerPriority(priority: number): void {
+  try {
+    setPriority(priority)
+  } catch {}
 }
 
 function runJob<Job>(job: Job, decode: (job: Job) => unknown): ChildMessage {

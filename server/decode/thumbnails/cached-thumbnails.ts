@@ -1,20 +1,27 @@
 // The cached thumbnail data of a session: its images by format, and the key frame that was chosen,
 // if any. Of a finished recording, nodes share both.
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import { nameArtifact } from '../../storage/artifacts/artifact-store.ts'
 import type { LimitedFolder } from '../../storage/artifacts/limited-folder.ts'
 import type { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
 import { sniffImageType } from './image-format.ts'
 import type { ImageFormat } from './image-format.ts'
 
+const choiceShape = z.union([
+  z.object({ status: z.literal('splitPoint'), splitPoint: z.int() }),
+  z.object({ status: z.enum(['none', 'gave up']) }),
+  // As version 0.1 wrote it.
+  z
+    .object({ status: z.literal('cut'), cut: z.int() })
+    .transform(({ cut }) => ({ status: 'splitPoint' as const, splitPoint: cut })),
+])
+
 /**
  * Cached result of choosing a key frame. `gave up`: the decoder was killed, and a retry may
  * succeed.
  */
-export type Choice =
-  | { status: 'splitPoint'; splitPoint: number }
-  | { status: 'none' }
-  | { status: 'gave up' }
+export type Choice = z.infer<typeof choiceShape>
 
 export interface CacheLog {
   warn(details: object, message: string): void
@@ -137,21 +144,7 @@ function artifactName(key: string, extension: ImageFormat | 'json'): string {
 /** Any other content is a cache miss. */
 function parseChoice(bytes: Uint8Array): Choice | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(bytes).toString())
-    if (typeof value !== 'object' || value === null || !('status' in value)) return undefined
-    // Version 0.1 wrote `cut`.
-    if (value.status === 'cut' && 'cut' in value && Number.isSafeInteger(value.cut)) {
-      return { status: 'splitPoint', splitPoint: Number(value.cut) }
-    }
-    if (value.status === 'none' || value.status === 'gave up') return { status: value.status }
-    if (
-      value.status !== 'splitPoint' ||
-      !('splitPoint' in value) ||
-      !Number.isSafeInteger(value.splitPoint)
-    ) {
-      return undefined
-    }
-    return { status: 'splitPoint', splitPoint: Number(value.splitPoint) }
+    return choiceShape.safeParse(JSON.parse(Buffer.from(bytes).toString())).data
   } catch {
     return undefined
   }

@@ -11,7 +11,7 @@ import {
 import type { FFDecoderCodec } from 'node-av/constants'
 import { Codec, CodecContext, FFmpegError, Frame, Packet } from 'node-av/lib'
 import type { KeyFrame } from '../../media/media-index.ts'
-import { openCodec } from './open-codec.ts'
+import { openCodec } from '../child/open-codec.ts'
 import { MAX_IMAGE_PIXELS } from './render-message.ts'
 
 /** No other decoder is ever opened. */

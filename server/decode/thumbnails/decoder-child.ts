@@ -1,15 +1,12 @@
 // Entry point of the image decoder process; started by decoder.ts.
-import { constants, setPriority } from 'node:os'
-import { serveJobs } from '../child/serve-jobs.ts'
+import { constants } from 'node:os'
+import { lowerPriority, serveJobs } from '../child/serve-jobs.ts'
 import type { DecoderJob, RenderedImage } from './render-message.ts'
 import { renderThumbnail } from './render-thumbnail.ts'
 import { encodeSheet, renderTile } from './render-tile.ts'
 
-// Serving has priority over decoding, but a client waits for the image. Where the system forbids
-// it, decoding just competes with serving.
-try {
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
-} catch {}
+// Serving has priority over decoding, but a client waits for the image.
+lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 serveJobs(process, runJob)
 

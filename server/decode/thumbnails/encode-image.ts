@@ -13,7 +13,7 @@ import { Codec, CodecContext, FFmpegError, Packet, Rational } from 'node-av/lib'
 import type { Frame } from 'node-av/lib'
 import { wrapAvif } from './avif-file.ts'
 import type { ImageFormat } from './image-format.ts'
-import { openCodec } from './open-codec.ts'
+import { openCodec } from '../child/open-codec.ts'
 
 interface ImageEncoder {
   codec: FFEncoderCodec

@@ -1,8 +1,8 @@
 // Scales a decoded image down, rotates it upright and converts it to 8-bit 4:2:0,
 // BT.601.
-import { AV_BUFFERSRC_FLAG_KEEP_REF } from 'node-av/constants'
-import { FFmpegError, FilterGraph, Frame } from 'node-av/lib'
-import { buildChain, TRANSPOSE } from './filter-chain.ts'
+import { FilterGraph } from 'node-av/lib'
+import type { Frame } from 'node-av/lib'
+import { buildChain, runChain, TRANSPOSE } from './filter-chain.ts'
 import { fitImage } from './fit-image.ts'
 import type { ImageBounds, ImageShape } from './fit-image.ts'
 
@@ -22,18 +22,11 @@ const UNKNOWN_MATRIX = 2
  * Returns a new image, which the caller disposes of. HDR is reduced to 8 bits without tone mapping.
  */
 export function scaleUpright(image: Frame, options: ScaleOptions): Frame {
-  const { num, den } = image.sampleAspectRatio
-  const shape = {
-    width: image.width,
-    height: image.height,
-    pixelAspect: num > 0 && den > 0 ? num / den : 1,
-    rotationDegrees: options.rotationDegrees,
-  }
-  const size = fitImage(shape, options.bounds)
+  const size = fitImage(shapeOf(image, options.rotationDegrees), options.bounds)
   using graph = new FilterGraph()
   graph.alloc()
   const targetSize = `w=${size.width}:h=${size.height}`
-  const [source, sink] = buildChain(graph, [
+  const chain = buildChain(graph, [
     ['buffer', sourceArguments(image)],
     [
       'scale',
@@ -44,13 +37,16 @@ export function scaleUpright(image: Frame, options: ScaleOptions): Frame {
     ['format', `pix_fmts=${options.range === 'full' ? 'yuvj420p' : 'yuv420p'}`],
     ['buffersink', ''],
   ])
-  FFmpegError.throwIfError(graph.configSync(), 'scale')
   image.pts = 0n
-  FFmpegError.throwIfError(source.buffersrcAddFrameSync(image, AV_BUFFERSRC_FLAG_KEEP_REF), 'scale')
-  const scaled = new Frame()
-  scaled.alloc()
-  FFmpegError.throwIfError(sink.buffersinkGetFrameSync(scaled), 'scale')
-  return scaled
+  return runChain(chain, image)
+}
+
+/** The shape of a decoded image. */
+export function shapeOf(
+  { width, height, sampleAspectRatio: { num, den } }: Frame,
+  rotationDegrees: ImageShape['rotationDegrees'],
+): ImageShape {
+  return { width, height, pixelAspect: num > 0 && den > 0 ? num / den : 1, rotationDegrees }
 }
 
 function sourceArguments(image: Frame): string {

@@ -44,20 +44,7 @@ export class SessionImages {
     source: ImageSource,
     { format, signal }: ThumbnailRequest,
   ): Promise<Uint8Array | undefined> {
-    return this.#findOrCreate(source, {
-      format,
-      signal: AbortSignal.any([signal, this.#closing.signal]),
-    })
-  }
-
-  close(): void {
-    this.#closing.abort(new Error('The thumbnails are closed'))
-  }
-
-  async #findOrCreate(
-    source: ImageSource,
-    request: ThumbnailRequest,
-  ): Promise<Uint8Array | undefined> {
+    const request = { format, signal: AbortSignal.any([signal, this.#closing.signal]) }
     const image = await this.#cached.findImage(source, request.format, request.signal)
     if (image !== undefined) return image
     const choice = await this.#cached.findChoice(source)
@@ -65,6 +52,10 @@ export class SessionImages {
     const decoder = this.#decoder
     if (decoder === undefined) return undefined
     return this.#gate.run(() => this.#create(source, request, decoder), request.signal)
+  }
+
+  close(): void {
+    this.#closing.abort(new Error('The thumbnails are closed'))
   }
 
   async #create(

@@ -1,7 +1,7 @@
 // Decodes video. Runs only in the child process, because native code parses untrusted bytes.
 import { Codec, CodecContext, FFmpegError, Frame, Packet } from 'node-av/lib'
 import { DECODERS } from '../thumbnails/decode-key-frame.ts'
-import { openCodec } from '../thumbnails/open-codec.ts'
+import { openCodec } from '../child/open-codec.ts'
 import type { RecordedVideo } from './video-job.ts'
 
 /** Decoding and encoding run at the same time. The number of threads changes no pixel. */

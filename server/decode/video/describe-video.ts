@@ -3,6 +3,7 @@ import { AVCOL_TRC_ARIB_STD_B67, AVCOL_TRC_SMPTE2084 } from 'node-av/constants'
 import type { Frame } from 'node-av/lib'
 import { decodeKeyFrame } from '../thumbnails/decode-key-frame.ts'
 import { fitImage } from '../thumbnails/fit-image.ts'
+import { shapeOf } from '../thumbnails/scale-image.ts'
 import { MAX_PIXELS } from './decode-video.ts'
 import { openEncoder } from './open-encoder.ts'
 import type { DescribeJob, EncodedFormat } from './video-job.ts'
@@ -29,11 +30,8 @@ export function describeVideo(job: DescribeJob): EncodedFormat {
 
 /** Upright. */
 function sizeOf(frame: Frame, { height: maxHeight, frame: { rotationDegrees } }: DescribeJob) {
-  const { num, den } = frame.sampleAspectRatio
-  const pixelAspect = num > 0 && den > 0 ? num / den : 1
-  const shape = { width: frame.width, height: frame.height, pixelAspect, rotationDegrees }
   const bounds = { width: maxHeight * MAX_ASPECT, height: maxHeight }
-  const { width, height } = fitImage(shape, bounds)
+  const { width, height } = fitImage(shapeOf(frame, rotationDegrees), bounds)
   return rotationDegrees % 180 === 0 ? { width, height } : { width: height, height: width }
 }
 

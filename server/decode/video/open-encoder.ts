@@ -11,7 +11,7 @@ import type {
   AVColorTransferCharacteristic,
 } from 'node-av/constants'
 import { Codec, CodecContext, Rational } from 'node-av/lib'
-import { openCodec } from '../thumbnails/open-codec.ts'
+import { openCodec } from '../child/open-codec.ts'
 import type { EncodedFormat, EncodeJob } from './video-job.ts'
 
 /**

@@ -1,9 +1,9 @@
 // Scales decoded video, turns it upright and converts it to 8-bit 4:2:0. Runs in the child process.
-import { AV_BUFFERSRC_FLAG_KEEP_REF } from 'node-av/constants'
 import type { AVColorSpace } from 'node-av/constants'
-import { FFmpegError, FilterGraph, Frame } from 'node-av/lib'
-import type { FilterContext } from 'node-av/lib'
-import { buildChain, TRANSPOSE } from '../thumbnails/filter-chain.ts'
+import { FilterGraph } from 'node-av/lib'
+import type { Frame } from 'node-av/lib'
+import { buildChain, runChain, TRANSPOSE } from '../thumbnails/filter-chain.ts'
+import type { FilterEnds } from '../thumbnails/filter-chain.ts'
 import type { EncodedFormat, RecordedVideo } from './video-job.ts'
 
 /** The scaler's other code depends on the processor. */
@@ -13,8 +13,7 @@ interface Chain {
   /** Properties of the frames that it scales. */
   input: string
   graph: FilterGraph
-  source: FilterContext
-  sink: FilterContext
+  ends: FilterEnds
 }
 
 /** Frames of any size to one format. The caller disposes of it. */
@@ -32,15 +31,7 @@ export class VideoScaler implements Disposable {
   scale(frame: Frame): Frame {
     // The matrix of the format is that of the video, where the bitstream has one.
     frame.colorSpace = this.#format.matrix as AVColorSpace
-    const { source, sink } = this.#chainFor(frame)
-    FFmpegError.throwIfError(
-      source.buffersrcAddFrameSync(frame, AV_BUFFERSRC_FLAG_KEEP_REF),
-      'scale',
-    )
-    const scaled = new Frame()
-    scaled.alloc()
-    FFmpegError.throwIfError(sink.buffersinkGetFrameSync(scaled), 'scale')
-    return scaled
+    return runChain(this.#chainFor(frame).ends, frame)
   }
 
   [Symbol.dispose](): void {
@@ -57,7 +48,7 @@ export class VideoScaler implements Disposable {
     graph.alloc()
     graph.nbThreads = 1
     const colour = `out_range=limited:out_color_matrix=${this.#format.matrix}`
-    const [source, sink] = buildChain(graph, [
+    const ends = buildChain(graph, [
       ['buffer', input],
       ['scale', `${this.#scaledSize()}:flags=${EXACT}:${colour}`],
       ['setsar', 'sar=1'],
@@ -65,8 +56,7 @@ export class VideoScaler implements Disposable {
       ['format', 'pix_fmts=yuv420p'],
       ['buffersink', ''],
     ])
-    FFmpegError.throwIfError(graph.configSync(), 'scale')
-    this.#chain = { input, graph, source, sink }
+    this.#chain = { input, graph, ends }
     return this.#chain
   }
 

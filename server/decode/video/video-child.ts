@@ -1,15 +1,12 @@
 // Entry point of the process that encodes video; started by video-encoder.ts.
-import { constants, setPriority } from 'node:os'
-import { serveJobs } from '../child/serve-jobs.ts'
+import { constants } from 'node:os'
+import { lowerPriority, serveJobs } from '../child/serve-jobs.ts'
 import { describeVideo } from './describe-video.ts'
 import { encodeVideo } from './encode-video.ts'
 import type { VideoJob } from './video-job.ts'
 
-// Serving, and the images and audio of other visitors, have priority. Where the system forbids
-// it, encoding just competes with them.
-try {
-  setPriority(constants.priority.PRIORITY_LOW)
-} catch {}
+// Serving, and the images and audio of other visitors, have priority.
+lowerPriority(constants.priority.PRIORITY_LOW)
 
 serveJobs(process, (job: VideoJob) => {
   const before = process.cpuUsage()
