@@ -1,7 +1,7 @@
 // The interface of a container reader. A reader is stateless; its only side effect is to read the
 // file it gets.
 import type { OpenFile } from '../storage/recordings/storage.ts'
-import type { SplitPointRange, KeyFrame, MediaIndex } from './media-index.ts'
+import type { KeyFrame, MediaIndex, SplitPointRange, SplitPointTable } from './media-index.ts'
 
 /** A part of a response body: bytes from memory, or a byte range of the recording. */
 export type Part = BytesPart | RangePart
@@ -115,6 +115,32 @@ export interface MediaReader {
    * AppError `failed` for a corrupt file.
    */
   readChapters?(file: OpenFile, signal: AbortSignal): Promise<RecordedChapter[]>
+}
+
+/** The frames of one recording of a session, for images. */
+export interface PartFrames {
+  /** Identifies the content. */
+  identity: string
+  /** Nodes that have the recording have the same identity for it. */
+  isFinal: boolean
+  /** Of what is listed. */
+  durationSeconds: number
+  splitPoints: SplitPointTable
+  /** Number of split points in listed segments: the first ones. */
+  listedSplitPoints: number
+  /** Size of the upright video, as far as the container has it; undefined without video. */
+  size(this: void): { width: number; height: number } | undefined
+  /** @throws AppError `gone` if the recording was replaced; `not_found`, `busy`, `failed` */
+  open(this: void): Promise<KeyFrameFile>
+}
+
+/** An open recording. The caller closes it. */
+export interface KeyFrameFile {
+  /** Undefined if there is no key frame at the split point, or an unreadable one. */
+  read(splitPoint: number): Promise<KeyFrame | undefined>
+  /** @throws AppError `failed` if the recording has changed while it was read */
+  checkUnchanged(): Promise<void>
+  close(): Promise<void>
 }
 
 /** A chapter as the container has it: nothing of it is checked. */

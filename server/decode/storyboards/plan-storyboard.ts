@@ -1,20 +1,10 @@
 // Plans the storyboard of a session: its cues, and which key frame each shows. Pure: equal input
 // gives an equal plan on each node.
 import { SPLIT_KEY_FRAME } from '../../media/media-index.ts'
-import type { SplitPointTable } from '../../media/media-index.ts'
+import type { PartFrames } from '../../media/media-reader.ts'
 
-/** What a plan depends on: the frames of one recording of a session. */
-export interface PlannedPart {
-  /** Identifies the content of the recording. */
-  identity: string
-  /** Of what is listed. */
-  durationSeconds: number
-  splitPoints: SplitPointTable
-  /** Number of split points in listed segments: the first ones. */
-  listedSplitPoints: number
-  /** Size of the upright video; undefined without video. */
-  size(this: void): { width: number; height: number } | undefined
-}
+/** What a plan depends on. */
+export type PlannedPart = Omit<PartFrames, 'isFinal' | 'open'>
 
 /** A key frame: which part of the session it is in, and at which split point. */
 export interface FramePosition {

@@ -2,29 +2,13 @@
 import { LRUCache } from 'lru-cache'
 import { AppError, isAppError } from '../../base/errors.ts'
 import type { KeyFrame } from '../../media/media-index.ts'
+import type { KeyFrameFile, PartFrames } from '../../media/media-reader.ts'
 import type { Decoder } from '../thumbnails/decoder.ts'
 import { copyPlanes, createBlackImage } from '../thumbnails/planar-image.ts'
 import type { PlanarImage } from '../thumbnails/render-message.ts'
 import { SHEET_COLUMNS, TILE_WIDTH } from './plan-storyboard.ts'
-import type { FramePosition, PlannedPart } from './plan-storyboard.ts'
+import type { FramePosition } from './plan-storyboard.ts'
 import type { Sheet } from './sheets.ts'
-
-/** A recording of a session: what is planned from it, and how its key frames are read. */
-export interface StoryboardPart extends PlannedPart {
-  /** Nodes that have the recording have the same identity for it. */
-  isFinal: boolean
-  /** @throws AppError `gone`, `not_found`, `busy`, `failed` */
-  open(this: void): Promise<KeyFrameFile>
-}
-
-/** An open recording. */
-export interface KeyFrameFile {
-  /** Undefined if there is no readable key frame at the split point. */
-  read(splitPoint: number): Promise<KeyFrame | undefined>
-  /** @throws AppError `failed` if the recording has changed while it was read */
-  checkUnchanged(): Promise<void>
-  close(): Promise<void>
-}
 
 export interface RenderedSheet {
   /** A JPEG. */
@@ -69,7 +53,7 @@ export class SheetRenderer {
    */
   async render(
     sheet: Sheet,
-    parts: readonly StoryboardPart[],
+    parts: readonly PartFrames[],
     signal: AbortSignal,
   ): Promise<RenderedSheet> {
     const tiles = await this.#decodeAll(sheet, parts, signal)
@@ -82,7 +66,7 @@ export class SheetRenderer {
   /** One tile per frame of the sheet. */
   async #decodeAll(
     sheet: Sheet,
-    parts: readonly StoryboardPart[],
+    parts: readonly PartFrames[],
     signal: AbortSignal,
   ): Promise<Tile[]> {
     const files = new OpenFiles(parts)
@@ -153,19 +137,19 @@ const UNREAD: Tile = { status: 'unread' }
 
 interface SheetWork {
   sheet: Sheet
-  parts: readonly StoryboardPart[]
+  parts: readonly PartFrames[]
   files: OpenFiles
   signal: AbortSignal
 }
 
 /** The recordings of a sheet, each opened once. */
 class OpenFiles {
-  readonly #parts: readonly StoryboardPart[]
+  readonly #parts: readonly PartFrames[]
   readonly #files = new Map<number, Promise<KeyFrameFile>>()
   /** Why a frame was not read. */
   failure: unknown
 
-  constructor(parts: readonly StoryboardPart[]) {
+  constructor(parts: readonly PartFrames[]) {
     this.#parts = parts
   }
 

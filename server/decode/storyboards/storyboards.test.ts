@@ -14,7 +14,7 @@ import type { KeyFrame } from '../../media/media-index.ts'
 import { createDecoder } from '../thumbnails/decoder.ts'
 import type { Decoder } from '../thumbnails/decoder.ts'
 import { planStoryboard, TILE_WIDTH } from './plan-storyboard.ts'
-import type { StoryboardPart } from './sheet-renderer.ts'
+import type { PartFrames } from '../../media/media-reader.ts'
 import { listSheets } from './sheets.ts'
 import { Storyboards } from './storyboards.ts'
 import type { SheetRequest } from './storyboards.ts'
@@ -58,7 +58,7 @@ function source(
   checkUnchanged = async (): Promise<void> => undefined,
 ): Source {
   const reads: number[] = []
-  const part: StoryboardPart = {
+  const part: PartFrames = {
     identity: 'a',
     isFinal: true,
     durationSeconds: SECONDS,

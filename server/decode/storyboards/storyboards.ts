@@ -10,13 +10,14 @@ import { sniffImageType } from '../thumbnails/image-format.ts'
 import { ImageBuffers } from '../thumbnails/image-buffers.ts'
 import type { Leased } from '../thumbnails/image-buffers.ts'
 import { SheetRenderer } from './sheet-renderer.ts'
-import type { RenderedSheet, StoryboardPart } from './sheet-renderer.ts'
+import type { RenderedSheet } from './sheet-renderer.ts'
+import type { PartFrames } from '../../media/media-reader.ts'
 import type { Sheet } from './sheets.ts'
 
 export interface SheetRequest {
   sheet: Sheet
   /** The recordings of the session. */
-  parts: readonly StoryboardPart[]
+  parts: readonly PartFrames[]
 }
 
 export interface StoryboardsOptions extends Pick<ClaimedCacheOptions, 'shared' | 'log'> {

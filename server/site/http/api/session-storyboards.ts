@@ -7,7 +7,6 @@ import type { OpenSession } from '../../../stream/hls/session/open-session.ts'
 import type { SessionOpener } from '../../../stream/hls/session/session-opener.ts'
 import { PlannedStoryboards } from '../../../decode/storyboards/planned-storyboards.ts'
 import type { Storyboard } from '../../../decode/storyboards/planned-storyboards.ts'
-import type { StoryboardPart } from '../../../decode/storyboards/sheet-renderer.ts'
 import { findSheet } from '../../../decode/storyboards/sheets.ts'
 import type { Sheet, SheetName } from '../../../decode/storyboards/sheets.ts'
 
@@ -18,7 +17,7 @@ export interface SessionStoryboardsOptions {
 
 /** The recordings of a session; their key frames can be read. */
 export interface ShownSession {
-  parts: StoryboardPart[]
+  parts: OpenSession['frames']
   isGrowing: boolean
 }
 

@@ -1,7 +1,8 @@
 // The key frames of a session's recordings, for images.
 import { AppError } from '../../../base/errors.ts'
 import { SPLIT_KEY_FRAME, uprightSize } from '../../../media/media-index.ts'
-import type { KeyFrame, SplitPointTable } from '../../../media/media-index.ts'
+import type { KeyFrame } from '../../../media/media-index.ts'
+import type { KeyFrameFile, PartFrames } from '../../../media/media-reader.ts'
 import type { Storage } from '../../../storage/recordings/storage.ts'
 import type { HlsRecording } from './hls-recording.ts'
 import type { ListedRecording } from './session-playlists.ts'
@@ -15,31 +16,6 @@ export interface KeyFrames {
   count: number
   /** Undefined if there is no key frame of this number. */
   read(this: void, number: number): Promise<KeyFrame | undefined>
-}
-
-/** The frames of one recording. */
-export interface PartFrames {
-  /** Identifies the content, as `KeyFrames.key`. */
-  identity: string
-  isFinal: boolean
-  /** Of what is listed. */
-  durationSeconds: number
-  splitPoints: SplitPointTable
-  /** Number of split points in listed segments: the first ones. */
-  listedSplitPoints: number
-  /** Size of the upright video, as far as the container has it; undefined without video. */
-  size(this: void): { width: number; height: number } | undefined
-  /** @throws AppError `gone` if the recording was replaced; `not_found`, `busy`, `failed` */
-  open(this: void): Promise<KeyFrameFile>
-}
-
-/** An open recording. The caller closes it. */
-export interface KeyFrameFile {
-  /** Undefined if there is no key frame at the split point, or an unreadable one. */
-  read(splitPoint: number): Promise<KeyFrame | undefined>
-  /** @throws AppError `failed` if the recording has changed while it was read */
-  checkUnchanged(): Promise<void>
-  close(): Promise<void>
 }
 
 /** Those of the first recording that has any. */

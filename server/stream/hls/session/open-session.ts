@@ -12,7 +12,8 @@ import { ownBytes } from '../segment/segment-bodies.ts'
 import type { SoleRecording } from './audio-table.ts'
 import type { HlsRecording, SegmentAddress } from './hls-recording.ts'
 import { findKeyFrames, listFrames } from './key-frames.ts'
-import type { KeyFrames, PartFrames } from './key-frames.ts'
+import type { KeyFrames } from './key-frames.ts'
+import type { PartFrames } from '../../../media/media-reader.ts'
 import {
   renditionPlaylist,
   sessionPlaylist,
