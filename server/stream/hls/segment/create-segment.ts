@@ -14,6 +14,7 @@ import type { FilledTracks } from './fill-tracks.ts'
 import { lastKeySplitPoint } from './last-key-split-point.ts'
 import { keyFramesOf } from './key-frame-runs.ts'
 import type { PlannedRecording } from './planned-recording.ts'
+import { readTrackRun } from './read-samples.ts'
 import { readServedSegment, servedAudio, servedInitTracks } from './served-tracks.ts'
 import type { ServedSegment } from './served-tracks.ts'
 import type { TranscodedAudio } from './transcoded-audio.ts'
@@ -96,15 +97,13 @@ async function readKeyFrame(
 
 /** Audio of the previous segment; undefined after a discontinuity. */
 async function readAudioBefore(
-  { index, reader, plan }: PlannedRecording,
+  recording: PlannedRecording,
   { file, number, range }: SegmentRequest,
   track: number,
 ): Promise<SampleRun | undefined> {
-  const previous = plan.segments[number - 1]
+  const previous = recording.plan.segments[number - 1]
   if (range.followsDiscontinuity || previous === undefined || previous.isGap === true) {
     return undefined
   }
-  const { from, to } = previous
-  const content = await reader.readSegment(file, index, { from, to, tracks: [track] })
-  return content.kind === 'samples' ? content.runs[0] : undefined
+  return readTrackRun(recording, file, { track, range: previous })
 }

@@ -1,6 +1,7 @@
-// Reads the bytes of samples that a child process decodes.
+// Reads the samples of a track that a child process decodes.
 import { UnplayableError } from '../../../base/errors.ts'
-import type { SampleRun } from '../../../media/media-reader.ts'
+import type { MediaIndex, SplitPointRange } from '../../../media/media-index.ts'
+import type { MediaReader, SampleRun } from '../../../media/media-reader.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { readWholeBody } from '../../delivery/read-body.ts'
 import { segmentBody } from '../../delivery/segment-body.ts'
@@ -10,6 +11,16 @@ type ByteLimit = Pick<
   Extract<UnplayableError['reason'], { code: 'limit-exceeded' }>,
   'limit' | 'max'
 >
+
+/** The samples of one track, by its index in `MediaIndex.tracks`; undefined without any. */
+export async function readTrackRun(
+  { index, reader }: { index: MediaIndex; reader: MediaReader },
+  file: OpenFile,
+  { track, range: { from, to } }: { track: number; range: SplitPointRange },
+): Promise<SampleRun | undefined> {
+  const content = await reader.readSegment(file, index, { from, to, tracks: [track] })
+  return content.kind === 'samples' ? content.runs[0] : undefined
+}
 
 /**
  * All samples of a run, concatenated.

@@ -11,7 +11,8 @@ import {
   planAudioRanges,
 } from './audio-plan.ts'
 import type { AudioBefore } from './audio-plan.ts'
-import { readSamples } from './read-samples.ts'
+import { readSamples, readTrackRun } from './read-samples.ts'
+import { sliceRun } from '../fmp4/slice-run.ts'
 
 /** Audio of one segment: five minutes of CD quality, three hours of a usual recording. */
 const AUDIO_LIMIT = { limit: 'audio-bytes-between-key-frames', max: 64 * 1024 * 1024 } as const
@@ -59,7 +60,7 @@ export async function readRecordedAudio(
   const { ranges, leadIn, nextLeadIn } = planAudioRanges(splitPoints, range)
   const chunks: PacketChunk[] = []
   for (const splitPointRange of ranges) {
-    const run = await readRun(source, number, splitPointRange)
+    const run = await readTrackRun(source, source.file, { track: number, range: splitPointRange })
     const isLeadIn = splitPointRange.to <= range.from
     const needed = run && isLeadIn ? lastOf(run, LEAD_IN_SECONDS) : run
     chunks.push({ range: splitPointRange, packets: await readPackets(source.file, needed) })
@@ -112,17 +113,8 @@ async function readAudioStart(
 ): Promise<AudioBefore> {
   const range = audioStartRange(source.index.splitPoints, splitPoint)
   if (range === undefined) return { status: 'silent' }
-  const run = await readRun(source, track, range)
+  const run = await readTrackRun(source, source.file, { track, range })
   return { status: run === undefined ? 'not started' : 'silent' }
-}
-
-async function readRun(
-  { file, index, reader }: AudioSource,
-  track: number,
-  range: SplitPointRange,
-): Promise<SampleRun | undefined> {
-  const content = await reader.readSegment(file, index, { ...range, tracks: [track] })
-  return content.kind === 'samples' ? content.runs.find(({ kind }) => kind === 'audio') : undefined
 }
 
 /** The samples of the last seconds: split points can be far apart, and no more are needed. */
@@ -133,17 +125,7 @@ function lastOf(run: SampleRun, seconds: number): SampleRun {
     first -= 1
     spanTicks += run.durations[first] ?? 0
   }
-  const skippedTicks = run.durations.subarray(0, first).reduce((sum, ticks) => sum + ticks, 0)
-  const skippedBytes = run.sizes.subarray(0, first).reduce((sum, size) => sum + size, 0)
-  return {
-    kind: run.kind,
-    timescale: run.timescale,
-    firstDecodeTicks: run.firstDecodeTicks + skippedTicks,
-    sizes: run.sizes.subarray(first),
-    durations: run.durations.subarray(first),
-    ...(run.offsets && { offsets: run.offsets.subarray(first) }),
-    ...(run.bytes && { bytes: run.bytes.subarray(skippedBytes) }),
-  }
+  return sliceRun(run, first, run.sizes.length)
 }
 
 async function readPackets(file: OpenFile, run: SampleRun | undefined): Promise<AudioPackets> {

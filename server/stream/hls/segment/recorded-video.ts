@@ -11,7 +11,7 @@ import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { sumOf } from '../fmp4/slice-run.ts'
 import { lastKeySplitPoint } from './last-key-split-point.ts'
 import type { PlannedRecording } from './planned-recording.ts'
-import { readSamples } from './read-samples.ts'
+import { readSamples, readTrackRun } from './read-samples.ts'
 
 const LIMIT = { limit: 'bytes-between-key-frames', max: MAX_JOB_BYTES } as const
 
@@ -63,13 +63,12 @@ export async function readRecordedVideo(
 }
 
 async function readRun(
-  { index, reader }: IndexedRecording,
+  recording: IndexedRecording,
   file: OpenFile,
-  { from, to }: SplitPointRange,
+  range: SplitPointRange,
 ): Promise<SampleRun | undefined> {
-  const track = index.tracks.findIndex(({ kind }) => kind === 'video')
-  const content = await reader.readSegment(file, index, { from, to, tracks: [track] })
-  const run = content.kind === 'samples' ? content.runs[0] : undefined
+  const track = recording.index.tracks.findIndex(({ kind }) => kind === 'video')
+  const run = await readTrackRun(recording, file, { track, range })
   if (run !== undefined && sumOf(run.sizes) > MAX_JOB_BYTES) {
     throw new UnplayableError({ code: 'limit-exceeded', ...LIMIT })
   }

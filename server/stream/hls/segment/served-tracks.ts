@@ -1,4 +1,5 @@
 // The tracks of a segment as they are sent: as recorded if browsers can play them, else as AAC.
+import { servedTracks } from '../../../media/media-index.ts'
 import type { AudioTrack, SplitPointRange, MediaIndex } from '../../../media/media-index.ts'
 import type {
   InitTrack,
@@ -74,8 +75,9 @@ export async function readServedSegment(
 }
 
 /** The given tracks, or by default the video and the first audio track. */
-export function divideTracks({ tracks: all }: MediaIndex, selected?: readonly number[]) {
-  const numbers = selected ?? defaultTracks(all)
+export function divideTracks(index: MediaIndex, selected?: readonly number[]) {
+  const { tracks: all } = index
+  const numbers = servedTracks(index, selected)
   return {
     asRecorded: numbers.filter((number) => all[number] !== undefined && !isTranscoded(all[number])),
     transcoded: numbers.flatMap((number) => {
@@ -87,19 +89,12 @@ export function divideTracks({ tracks: all }: MediaIndex, selected?: readonly nu
 
 /** The audio among the given tracks, or by default the first audio track. */
 export function servedAudio(
-  { tracks: all }: MediaIndex,
+  index: MediaIndex,
   selected?: readonly number[],
 ): { number: number; track: AudioTrack } | undefined {
-  for (const number of selected ?? defaultTracks(all)) {
-    const track = all[number]
+  for (const number of servedTracks(index, selected)) {
+    const track = index.tracks[number]
     if (track?.kind === 'audio') return { number, track }
   }
   return undefined
-}
-
-function defaultTracks(tracks: MediaIndex['tracks']): number[] {
-  const kinds = ['video', 'audio'] as const
-  return kinds
-    .map((kind) => tracks.findIndex((track) => track.kind === kind))
-    .filter((at) => at >= 0)
 }
