@@ -89,7 +89,8 @@ const serverRows: Record<string, string> = {
   'decode/thumbnails':
     'base/{errors.ts,config,admission} storage/artifacts ' + `${mediaTypes} decode/child`,
   'decode/storyboards':
-    'base/{errors.ts,admission} storage/artifacts ' + `${mediaTypes} decode/thumbnails`,
+    'base/{errors.ts,admission} storage/artifacts media/codec/webvtt-text.ts ' +
+    `${mediaTypes} decode/thumbnails`,
   'site/http/responses':
     'base/{errors.ts,problem-text.ts,admission} stream/{delivery,hls/playlist}',
   'site/http/connections': 'site/http/responses',

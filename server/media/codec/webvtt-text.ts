@@ -1,4 +1,4 @@
-// The payload of a WebVTT cue (W3C WebVTT 4.2.2), made from subtitles of other formats.
+// The payload and times of WebVTT cues (W3C WebVTT 4.2.2), made from subtitles of other formats.
 
 /** Text without markup. */
 export function escapeText(text: string): string {
@@ -22,6 +22,13 @@ export function escapeSrt(text: string): string {
     end = tag.index + whole.length
   }
   return (escaped + escapeText(text.slice(end))).replaceAll(OVERRIDE, '')
+}
+
+/** `HH:MM:SS.mmm` (W3C WebVTT 4.4). */
+export function formatCueTime(milliseconds: number): string {
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
+  const clock = [milliseconds / 3_600_000, (milliseconds / 60_000) % 60, (milliseconds / 1000) % 60]
+  return `${clock.map(two).join(':')}.${String(milliseconds % 1000).padStart(3, '0')}`
 }
 
 /** A payload has no empty line, no arrow, and no line end but one. */

@@ -1,5 +1,6 @@
 // A subtitle rendition as WebVTT: a segment with the cues of its time (RFC 8216 3.5), or all cues.
 import { parseStamp } from '../../../media/codec/pes-stamp.ts'
+import { formatCueTime } from '../../../media/codec/webvtt-text.ts'
 import { secondsFromTicks } from '../../../media/media-index.ts'
 import type { SubtitleCue } from '../../../media/media-index.ts'
 import type { PlannedSegment } from './segment-plan.ts'
@@ -37,12 +38,8 @@ function formatCue({ startSeconds, endSeconds, text }: SubtitleCue): string {
   return `${formatTime(startSeconds)} --> ${formatTime(endSeconds)}\n${text}\n`
 }
 
-/** `HH:MM:SS.mmm` (W3C WebVTT 4.4). */
 function formatTime(seconds: number): string {
-  const milliseconds = Math.max(0, Math.round(seconds * 1000))
-  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
-  const clock = [milliseconds / 3_600_000, (milliseconds / 60_000) % 60, (milliseconds / 1000) % 60]
-  return `${clock.map(two).join(':')}.${String(milliseconds % 1000).padStart(3, '0')}`
+  return formatCueTime(Math.max(0, Math.round(seconds * 1000)))
 }
 
 const PACKET_BYTES = 188
