@@ -222,7 +222,7 @@ export class GrowthRecords {
     const found = version === undefined ? undefined : await readVersioned(path)
     if (found !== undefined) return remember(this.#own, path, found)
     const earlier = await readFile(`${path}.json`).catch(() => undefined)
-    return { growth: earlier && parseEarlier(earlier), version: undefined }
+    return { growth: earlier && parseRecords(earlier), version: undefined }
   }
 
   async #readShared(session: SessionReference, shared: SharedArtifacts): Promise<Agreed> {
@@ -234,7 +234,7 @@ export class GrowthRecords {
     }
     const earlierName = nameArtifact('grown-1', namesOf(session), 'json')
     const earlier = await shared.read(earlierName, neverAborted)
-    const growth = earlier && parseEarlier(earlier)
+    const growth = earlier && parseRecords(earlier)
     const cached = { growth, version: undefined, sizeBytes: 0, readMs: performance.now() }
     this.#shared.set(this.#path(session), cached)
     return cached
@@ -292,7 +292,7 @@ function remember(
   path: string,
   { bytes, version }: Versioned,
 ): Cached {
-  const growth = bytes.length > MAX_FILE_BYTES ? undefined : parseRecords(bytes)
+  const growth = parseRecords(bytes)
   if (growth === undefined) throw new AppError('failed', `the growth records ${path} are corrupt`)
   const cached = { growth, version, sizeBytes: bytes.length, readMs: performance.now() }
   cache.set(path, cached)
@@ -323,14 +323,10 @@ function isLater(record: GrowthRecord, other: GrowthRecord | undefined): boolean
   return isSame && endOf(record.tail) > endOf(other.tail)
 }
 
-/** Parses records in the format before 0.3. A corrupt record counts as missing. */
-function parseEarlier(bytes: Uint8Array): SessionGrowth {
-  return bytes.length > MAX_FILE_BYTES ? undefined : parseRecords(bytes)
-}
-
+/** Undefined for corrupt records, which count as missing in the format before 0.3. */
 function parseRecords(bytes: Uint8Array): SessionGrowth {
-  const parsed = recordFile.safeParse(parseJson(Buffer.from(bytes).toString()))
-  return parsed.success ? parsed.data.recordings : undefined
+  if (bytes.length > MAX_FILE_BYTES) return undefined
+  return recordFile.safeParse(parseJson(Buffer.from(bytes).toString())).data?.recordings
 }
 
 function namesOf({ streamer, date, sessionId }: SessionReference): string[] {

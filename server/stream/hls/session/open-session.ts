@@ -164,21 +164,18 @@ export class OpenSession {
     const context = { open: async () => this.#storage.open(path), signal }
     switch (name.kind) {
       case 'segment':
-        if (name.form === 'vtt') return this.#findSubtitles(listed, name, file)
+        if (name.form === 'vtt')
+          return asFile(await subtitleSegment(this.#listing, listed, { ...name, file }))
         if (name.form !== recording.formOf(name.rendition)) return undefined
-        return this.#findSegment(listed, { ...name, ...context }, file)
+        return findSegment(recording, { ...name, ...context }, file)
       case 'init': {
         const bytes = await recording.init({ ...name, ...context }, file)
         return bytes && { kind: 'init', bytes, contentType: SEGMENT_TYPES[name.form] }
       }
-      case 'subtitles': {
-        const text = await subtitleFile(this.#listing, listed, name.id)
-        return text && { kind: 'text', text }
-      }
-      case 'playlist': {
-        const text = await renditionPlaylist(this.#listing, listed, name.rendition)
-        return text && { kind: 'text', text }
-      }
+      case 'subtitles':
+        return asFile(await subtitleFile(this.#listing, listed, name.id))
+      case 'playlist':
+        return asFile(await renditionPlaylist(this.#listing, listed, name.rendition))
     }
   }
 
@@ -217,27 +214,10 @@ export class OpenSession {
     this.#file ??= await this.#storage.open(path)
     return this.#file
   }
+}
 
-  async #findSegment(
-    { recording }: ListedRecording,
-    address: SegmentAddress,
-    file: OpenFile,
-  ): Promise<HlsFile | undefined> {
-    const found = await findSegment(recording, address, file)
-    if (found !== undefined && address.rendition.kind === 'encoded') {
-      void encodeNext(recording, address)
-    }
-    return found
-  }
-
-  async #findSubtitles(
-    listed: ListedRecording,
-    address: SegmentAddress,
-    file: OpenFile,
-  ): Promise<HlsFile | undefined> {
-    const text = await subtitleSegment(this.#listing, listed, { ...address, file })
-    return text && { kind: 'text', text }
-  }
+function asFile(text: TextFile | undefined): HlsFile | undefined {
+  return text && { kind: 'text', text }
 }
 
 async function findSegment(
@@ -249,6 +229,7 @@ async function findSegment(
   const form = recording.formOf(address.rendition)
   const body = await recording.segment(address, file)
   if (body === undefined) return undefined
+  if (address.rendition.kind === 'encoded') void encodeNext(recording, address)
   const segment: Segment = {
     etag: `"${urlVersion}-${segmentFileName(address, form, address.rendition)}${contentTag(body)}"`,
     contentType: SEGMENT_TYPES[form],
