@@ -17,7 +17,7 @@ import { addVary, chooseEncoding } from '../server/site/http/responses/text-resp
 import { parseTarget } from '../server/site/http/site/base-path.ts'
 import { parseSubtitles } from '../server/media/codec/subtitle-file.ts'
 import { escapeSrt } from '../server/media/codec/webvtt-text.ts'
-import { cueText } from '../server/media/matroska/scan/cue-text.ts'
+import { cueText } from '../server/media/matroska/scan/cue-list.ts'
 import { parseRecordedPlaylist } from '../server/media/recorded/recorded-playlist.ts'
 import { ChaptersVttParser } from '../server/library/metadata/chapters-vtt.ts'
 import { InfoJsonParser } from '../server/library/metadata/info-json.ts'

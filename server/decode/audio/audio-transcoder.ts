@@ -1,8 +1,7 @@
 // Transcodes audio in child processes, so that a hostile file costs a moment of audio and never the
 // server.
 import { z } from 'zod'
-import { childFile } from '../child/child-file.ts'
-import { createDecoderPool } from '../child/decoder-pool.ts'
+import { childFile, createDecoderPool } from '../child/decoder-pool.ts'
 import type { ChildOptions, DecoderPool } from '../child/decoder-pool.ts'
 import type { DecoderLimits, JobResult } from '../child/decoder-process.ts'
 import { MAX_FRAME_BYTES, MAX_JOB_BYTES, MAX_JOB_FRAMES } from './audio-job.ts'

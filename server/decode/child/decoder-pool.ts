@@ -7,6 +7,7 @@ import type { DecoderLimits, DecoderProgram, DecoderTask, JobResult } from './de
 import type { Confinement } from './sandbox-command.ts'
 import { createSandbox } from './sandbox.ts'
 import type { DecoderLog, Sandbox } from './sandbox.ts'
+import { fileURLToPath } from 'node:url'
 
 /** Jobs that run and wait now, and how many have ended. */
 export interface JobFigures {
@@ -108,4 +109,16 @@ export function createDecoderPool<Job extends object>(
       idle.clear()
     },
   }
+}
+
+/**
+ * Path of a program next to the file that starts it: TypeScript when running from source,
+ * JavaScript when built.
+ *
+ * @param name its name without extension, e.g. `audio-child`
+ * @param startedFrom `import.meta.url` of that file
+ */
+export function childFile(name: string, startedFrom: string): string {
+  const extension = startedFrom.endsWith('.ts') ? 'ts' : 'js'
+  return fileURLToPath(new URL(`./${name}.${extension}`, startedFrom))
 }

@@ -2,8 +2,7 @@
 import { constants } from 'node:os'
 import { lowerPriority, serveJobs } from '../child/serve-jobs.ts'
 import type { DecoderJob, RenderedImage } from './render-message.ts'
-import { renderThumbnail } from './render-thumbnail.ts'
-import { encodeSheet, renderTile } from './render-tile.ts'
+import { encodeSheet, renderThumbnail, renderTile } from './render-images.ts'
 
 // Serving has priority over decoding, but a client waits for the image.
 lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL)

@@ -1,8 +1,7 @@
 // Decodes key frames in child processes, so that a hostile file costs one image and never the
 // server.
 import { z } from 'zod'
-import { childFile } from '../child/child-file.ts'
-import { createDecoderPool } from '../child/decoder-pool.ts'
+import { childFile, createDecoderPool } from '../child/decoder-pool.ts'
 import type { ChildOptions, DecoderPool } from '../child/decoder-pool.ts'
 import type { DecoderLimits, JobResult } from '../child/decoder-process.ts'
 import type { KeyFrame } from '../../media/media-index.ts'

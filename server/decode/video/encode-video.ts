@@ -5,7 +5,6 @@ import { FFmpegError, Frame, Packet } from 'node-av/lib'
 import type { CodecContext } from 'node-av/lib'
 import { decodeVideo } from './decode-video.ts'
 import { openEncoder } from './open-encoder.ts'
-import { isPicked } from './pick-frames.ts'
 import { VideoScaler } from './scale-video.ts'
 import type { EncodedFormat, EncodedFrames, EncodeJob } from './video-job.ts'
 
@@ -105,4 +104,14 @@ function blackFrame({ width, height }: EncodedFormat): Frame {
   const planes = Buffer.alloc((width * height * 3) / 2, BLACK.chroma)
   planes.fill(BLACK.luma, 0, width * height)
   return Frame.fromVideoBuffer(planes, { width, height, format: AV_PIX_FMT_YUV420P })
+}
+
+const MAX_FRAMES_PER_SECOND = 30
+/** Containers round times to a millisecond, so two frames can be this much closer. */
+const ROUNDING_SECONDS = 0.0015
+
+/** Whether the frame at `ticks` is in a rendition whose frame before it is at `lastTicks`. */
+function isPicked(ticks: number, lastTicks: number | undefined, timescale: number): boolean {
+  const distance = 1 / MAX_FRAMES_PER_SECOND - ROUNDING_SECONDS
+  return lastTicks === undefined || ticks - lastTicks >= distance * timescale
 }

@@ -1,7 +1,6 @@
 // Encodes video in child processes, so that a hostile file costs a segment and never the server.
 import { z } from 'zod'
-import { childFile } from '../child/child-file.ts'
-import { createDecoderPool } from '../child/decoder-pool.ts'
+import { childFile, createDecoderPool } from '../child/decoder-pool.ts'
 import type { ChildOptions, DecoderPool } from '../child/decoder-pool.ts'
 import type { DecoderLimits, DecoderProgram, JobResult } from '../child/decoder-process.ts'
 import { MAX_ENCODED_BYTES } from './video-job.ts'

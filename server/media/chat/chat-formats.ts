@@ -1,8 +1,7 @@
 // The formats of chat files: how each is recognised, split into records, and read.
 import type { ChatSink } from './chat-message.ts'
 import { readBilibiliRecord } from './bilibili-format.ts'
-import { JsonRecords } from './json-records.ts'
-import { LineRecords } from './line-records.ts'
+import { JsonRecords, LineRecords } from './json-records.ts'
 import { readCapturedRecord, readIrcLine, readJsonLine } from './live-formats.ts'
 import type { OnRecord, RecordSplitter } from './record-splitter.ts'
 import { readTwitchRecord } from './twitch-format.ts'

@@ -1,5 +1,6 @@
 // Splits JSON (RFC 8259) into records: the objects in a list at the root, or those in an object at
-// the root and in its lists. What is too long, such as images of emotes, is never in memory.
+// the root and in its lists; and text into lines: JSON Lines, or those of a log. What is too long,
+// such as images of emotes, is never in memory.
 import { keepRecord, MAX_RECORD_LENGTH } from './record-splitter.ts'
 import type { OnRecord, RecordSplitter } from './record-splitter.ts'
 
@@ -70,7 +71,7 @@ export class JsonRecords implements RecordSplitter {
 }
 
 /** Passes on the record, if it is valid JSON of a permitted length. */
-export function parseRecord(text: string, onRecord: OnRecord): void {
+function parseRecord(text: string, onRecord: OnRecord): void {
   if (text.length > MAX_RECORD_LENGTH) return
   let record: unknown
   try {
@@ -80,4 +81,32 @@ export function parseRecord(text: string, onRecord: OnRecord): void {
     return
   }
   onRecord(record)
+}
+
+export class LineRecords implements RecordSplitter {
+  readonly #onRecord: OnRecord
+  readonly #content: 'json' | 'text'
+  /** The start of the last line. */
+  #rest = ''
+
+  constructor(content: 'json' | 'text', onRecord: OnRecord) {
+    this.#content = content
+    this.#onRecord = onRecord
+  }
+
+  add(text: string): void {
+    const lines = (this.#rest + text).split('\n')
+    this.#rest = keepRecord(lines.pop() ?? '')
+    for (const line of lines) this.#read(line)
+  }
+
+  /** The last line may lack its newline. JSON shows whether it is cut off. */
+  end(isGrowing: boolean): void {
+    if (this.#content === 'json' || !isGrowing) this.#read(this.#rest)
+  }
+
+  #read(line: string): void {
+    if (this.#content === 'json') parseRecord(line, this.#onRecord)
+    else if (line.length <= MAX_RECORD_LENGTH) this.#onRecord(line.trim())
+  }
 }

@@ -1,4 +1,5 @@
-// Audio codecs: their names in containers, whether browsers play them, and their frames.
+// Audio codecs: their names in containers, whether browsers play them, how others are transcoded,
+// and their frames.
 import { mpegFrameAt } from './audio-frame.ts'
 import type { AudioFrame } from './audio-frame.ts'
 import { dolbyFrameAt } from './dolby-frame.ts'
@@ -154,4 +155,21 @@ export function describedFrameAt(
   }
   if (codec === 'ac3' || codec === 'eac3') return dolbyFrameAt(bytes, at)
   return codec === 'dts' ? dtsFrameAt(bytes, at) : undefined
+}
+
+/** What transcoding results in: AAC-LC (RFC 6381). */
+export const AAC_LC = 'mp4a.40.2'
+/** Rates of transcoded audio. Other audio is resampled to the first. */
+const SENT_RATES: readonly number[] = [48_000, 44_100]
+
+/** How audio is described that no browser plays in HLS: it is sent as stereo AAC-LC at most. */
+export function transcodedAudio(codecName: string, transcodedFrom: AudioFormat) {
+  const { channels, sampleRate } = transcodedFrom
+  return {
+    codec: AAC_LC,
+    codecName,
+    channels: Math.min(channels, 2),
+    sampleRate: SENT_RATES.find((rate) => rate === sampleRate) ?? 48_000,
+    transcodedFrom,
+  }
 }

@@ -1,4 +1,5 @@
-// Frame headers of AAC in ADTS (ISO/IEC 13818-7 1.A.2) and of MPEG audio (ISO/IEC 11172-3 2.4.1.3).
+// Frame headers of AAC in ADTS (ISO/IEC 13818-7 1.A.2) and of MPEG audio (ISO/IEC 11172-3 2.4.1.3),
+// and the duration of Opus packets (RFC 6716 3.1, 3.2).
 import { AAC_RATES } from './audio-specific-config.ts'
 
 /** The extent of a frame in a stream. */
@@ -88,4 +89,21 @@ export function mpegFrameAt(bytes: Uint8Array, at: number): MpegFrame | undefine
   const channels = fourth >>> 6 === 3 ? 1 : 2
   const size = (slots + ((third >>> 1) & 1)) * slotBytes
   return { layer, sampleRate, channels, samples, bytes: size }
+}
+
+/** 120 ms, the longest packet (RFC 6716 3.2.5). */
+const MAX_SAMPLES = 5760
+
+/** Samples at 48 kHz, from the first two bytes of the packet; 0 if the packet is invalid. */
+export function opusPacketSamples(first: number, second: number): number {
+  const code = first & 3
+  const frames = code === 0 ? 1 : code === 3 ? second & 0x3f : 2
+  const samples = frames * frameSamples(first >>> 3)
+  return samples <= MAX_SAMPLES ? samples : 0
+}
+
+function frameSamples(config: number): number {
+  if (config < 12) return [480, 960, 1920, 2880][config & 3] ?? 0
+  if (config < 16) return (config & 1) === 0 ? 480 : 960
+  return 120 << (config & 3)
 }

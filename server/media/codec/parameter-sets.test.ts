@@ -6,8 +6,17 @@ import {
   isParameterSet,
   lengthPrefixed,
 } from '../../../test/support/make/encode-video.ts'
-import { missingSets, prefixOf, recordedSets, replaceSets, sampleSets } from './parameter-sets.ts'
-import { createSetsScan, finishSets, setsAt, takeFrameSets } from './sets-scan.ts'
+import {
+  createSetsScan,
+  finishSets,
+  missingSets,
+  prefixOf,
+  recordedSets,
+  replaceSets,
+  sampleSets,
+  setsAt,
+  takeFrameSets,
+} from './parameter-sets.ts'
 
 const AV1 = fileURLToPath(
   new URL('../../../test/fixtures/media/mp4-av1-10bit-aac-portrait.mp4', import.meta.url),

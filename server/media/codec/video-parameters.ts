@@ -1,4 +1,5 @@
-// Codec string and size from a sequence parameter set.
+// Codec string and size from a sequence parameter set, and the fields of H.264, of which two are
+// joined to a frame (ISO/IEC 14496-10 7.3.3, 7.4.1.2.4).
 import { createBitReader } from './bit-reader.ts'
 import type { BitReader } from './bit-reader.ts'
 import { nalRole, splitNals, unescapeNal } from './nal-unit.ts'
@@ -64,7 +65,7 @@ function parseH264Sps(sps: Uint8Array): ParsedSps {
 }
 
 /** Returns chroma_format_idc; separate planes count as monochrome. */
-export function skipHighProfile(reader: BitReader): number {
+function skipHighProfile(reader: BitReader): number {
   const chroma = reader.unsigned()
   const areApart = chroma === 3 && reader.flag()
   reader.unsigned()
@@ -89,7 +90,7 @@ function skipScalingList(reader: BitReader, size: number): void {
   }
 }
 
-export function skipPictureOrder(reader: BitReader): void {
+function skipPictureOrder(reader: BitReader): void {
   const type = reader.unsigned()
   if (type === 0) reader.unsigned()
   if (type !== 1) return
@@ -169,4 +170,49 @@ export function skipSubLayers(reader: BitReader, subLayers: number): void {
 
 function hexBytes(bytes: Uint8Array): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Bytes of a slice that contain the fields below. */
+const SLICE_HEAD_BYTES = 24
+
+/** The part of an SPS that is needed to read fields. */
+export interface FieldFormat {
+  frameNumberBits: number
+}
+
+/** A slice of one field. */
+export interface Field {
+  frameNumber: number
+  isBottom: boolean
+}
+
+/** Undefined if the stream has no fields (frame_mbs_only_flag). */
+export function parseFieldFormat(sps: Uint8Array): FieldFormat | undefined {
+  const reader = createBitReader(unescapeNal(sps).subarray(4))
+  reader.unsigned()
+  if (HIGH_PROFILES.has(sps[1] ?? 0)) skipHighProfile(reader)
+  const frameNumberBits = reader.unsigned() + 4
+  skipPictureOrder(reader)
+  reader.unsigned()
+  reader.bits(1)
+  reader.unsigned()
+  reader.unsigned()
+  const hasFields = !reader.flag()
+  return hasFields && !reader.isExhausted() && frameNumberBits <= 16
+    ? { frameNumberBits }
+    : undefined
+}
+
+/** The field of a slice; undefined if it belongs to a frame. */
+export function readField({ frameNumberBits }: FieldFormat, slice: Uint8Array): Field | undefined {
+  const reader = createBitReader(unescapeNal(slice.subarray(1, SLICE_HEAD_BYTES)))
+  // first_mb_in_slice, slice_type, pic_parameter_set_id
+  for (let i = 0; i < 3; i++) reader.unsigned()
+  const frameNumber = reader.bits(frameNumberBits)
+  return reader.flag() ? { frameNumber, isBottom: reader.flag() } : undefined
+}
+
+/** Whether the second field completes the frame of the first. */
+export function isPair(first: Field, second: Field): boolean {
+  return first.frameNumber === second.frameNumber && first.isBottom !== second.isBottom
 }

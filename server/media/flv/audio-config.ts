@@ -1,12 +1,19 @@
-// Builds audio configurations from the record of the recorder, or from a frame.
-import { AUDIO_CODECS, isPlayedAudio } from '../codec/audio-codecs.ts'
-import type { PlayedAudio, TranscodedCodec } from '../codec/audio-codecs.ts'
+// Builds audio configurations from the record of the recorder, or from a frame, which shows rate,
+// channels and samples of audio without a configuration.
+import {
+  AAC_LC,
+  AUDIO_CODECS,
+  describedFrameAt,
+  isPlayedAudio,
+  transcodedAudio,
+} from '../codec/audio-codecs.ts'
+import type { AudioCodec, PlayedAudio, TranscodedCodec } from '../codec/audio-codecs.ts'
 import { parseAacConfig } from '../codec/audio-specific-config.ts'
 import { aacSampleConfig, flacConfig, opusConfig } from '../codec/sample-entry.ts'
-import { AAC_LC, transcodedAudio } from '../codec/transcoded-audio.ts'
 import type { AudioSampleConfig } from '../codec/sample-entry.ts'
 import type { AudioTrack } from '../media-index.ts'
 import type { AudioConfigRecord } from './flv-source.ts'
+import { opusPacketSamples } from '../codec/audio-frame.ts'
 import type { AudioFrame } from '../codec/audio-frame.ts'
 
 const AAC_SAMPLES = 1024
@@ -77,4 +84,36 @@ export function describeAudio(setup: AudioConfigRecord): AudioTrack {
   const isOf44100 = sampleRate % 11_025 === 0 || sampleRate === 5512
   const described = transcodedAudio(codecName, { codec, channels, sampleRate })
   return { kind: 'audio', ...described, sampleRate: isOf44100 ? 44_100 : 48_000 }
+}
+
+/** The first bytes of a frame, its size, and the format in its tag. */
+export interface FrameBytes {
+  head: Uint8Array
+  sizeBytes: number
+  sampleRate: number
+  channels: number
+}
+
+/** Undefined if the frame is invalid. */
+export function describeFrame(codec: AudioCodec, frame: FrameBytes): AudioFrame | undefined {
+  const { sampleBytes } = AUDIO_CODECS[codec]
+  if (sampleBytes === undefined) return describedFrameAt(codec, frame.head, 0)
+  const { sizeBytes, sampleRate, channels } = frame
+  const samples = Math.floor(sizeBytes / sampleBytes / channels)
+  return samples > 0 ? { sampleRate, channels, samples, bytes: sizeBytes } : undefined
+}
+
+/** Samples of a frame in ticks of its configuration; undefined if it has another one. */
+export function audioTicks(
+  config: AudioConfigRecord,
+  frame: FrameBytes & { codec: AudioCodec },
+): number | undefined {
+  if (frame.codec !== config.codec) return undefined
+  if (!isPlayedAudio(frame.codec)) {
+    const described = describeFrame(frame.codec, frame)
+    return described?.sampleRate === config.sampleRate ? described.samples : undefined
+  }
+  if (frame.codec !== 'opus') return config.frameTicks
+  const [first = 0, second = 0] = frame.head
+  return Math.max(1, opusPacketSamples(first, second))
 }

@@ -3,7 +3,7 @@ import { UnplayableError } from '../../base/errors.ts'
 import type { UnplayableReason } from '../../base/problem.ts'
 import { withReadHints } from '../../storage/recordings/read-ahead.ts'
 import type { OpenFile } from '../../storage/recordings/storage.ts'
-import { finishSets } from '../codec/sets-scan.ts'
+import { finishSets } from '../codec/parameter-sets.ts'
 import { videoConfig } from '../codec/sample-entry.ts'
 import { VIDEO_FORMATS } from '../codec/video-codecs.ts'
 import type { Growth, MediaIndex, Track } from '../media-index.ts'
@@ -12,11 +12,16 @@ import { describeGrowth, tableOf } from '../timeline/split-points.ts'
 import { withSegmentLimits } from '../timeline/segment-limits.ts'
 import { WINDOW_BYTES } from './flv-limits.ts'
 import { findKeyFrame, VIDEO_TIMESCALE } from './flv-segment.ts'
-import type { FlvSection, FlvConfig, FlvSource, VideoConfigRecord } from './flv-source.ts'
+import type {
+  FlvConfig,
+  FlvSection,
+  FlvSource,
+  ScanState,
+  VideoConfigRecord,
+} from './flv-source.ts'
 import { readFrameSize } from './video-config.ts'
 import { isOpen } from './scan-section.ts'
 import { resumeScan, startScan } from './scan-state.ts'
-import type { ScanState } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
 import { scanTags } from './scan.ts'
 import { describeAudio } from './audio-config.ts'

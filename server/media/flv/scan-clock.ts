@@ -2,7 +2,7 @@
 import { checkSections } from '../timeline/split-points.ts'
 import { MAX_BACK_SECONDS, timelineRules } from '../timeline/timeline-rules.ts'
 import { AUDIO_TOLERANCE_MS } from './flv-limits.ts'
-import type { ScanState } from './scan-progress.ts'
+import type { ScanState } from './flv-source.ts'
 import type { Scan } from './scan-state.ts'
 
 export const flvRules = timelineRules('flv', 1000)

@@ -1,14 +1,12 @@
 // Processes the frames of an FLV recording: which are served, on which clock, and where it is
 // split.
 import { DEFAULT_FRAME_SECONDS, MAX_FORWARD_SECONDS } from '../timeline/timeline-rules.ts'
-import { recordedSets } from '../codec/parameter-sets.ts'
-import { takeFrameSets } from '../codec/sets-scan.ts'
+import { recordedSets, takeFrameSets } from '../codec/parameter-sets.ts'
 import { AUDIO_WAIT_MS, MAX_PENDING, OPENING_MS } from './flv-limits.ts'
 import { NO_FRAME } from './flv-source.ts'
-import type { FlvSection } from './flv-source.ts'
-import { flvRules, placeFrame, placeAudio, setClock, snapAudio } from './scan-clock.ts'
+import type { FlvSection, Mark } from './flv-source.ts'
+import { flvRules, placeAudio, placeFrame, setClock, snapAudio } from './scan-clock.ts'
 import { addSplitPoint, closeSection, moveStartBack, openSection } from './scan-section.ts'
-import type { Mark } from './scan-progress.ts'
 import type { Scan } from './scan-state.ts'
 
 const { follows, isNear } = flvRules

@@ -9,8 +9,8 @@ import {
 import { RULES } from '../timeline/timeline-rules.ts'
 import { MAX_PAUSE_AT_HEADER_MS } from './flv-limits.ts'
 import { NO_FRAME } from './flv-source.ts'
-import { flvRules, placeFrame, placeAudio, setClock } from './scan-clock.ts'
-import type { Mark, ScanState } from './scan-progress.ts'
+import type { Mark, ScanState } from './flv-source.ts'
+import { flvRules, placeAudio, placeFrame, setClock } from './scan-clock.ts'
 import { noteFlaw } from './scan-state.ts'
 import type { Scan } from './scan-state.ts'
 

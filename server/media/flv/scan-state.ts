@@ -1,13 +1,12 @@
 // The scan of an FLV file: its state, and lists that only grow.
-import { createSetsScan, resumeSetsScan } from '../codec/sets-scan.ts'
-import type { SetsScan } from '../codec/sets-scan.ts'
+import { createSetsScan, resumeSetsScan } from '../codec/parameter-sets.ts'
+import type { SetsScan } from '../codec/parameter-sets.ts'
 import type { Limitation } from '../../base/problem.ts'
 import { MAX_LIMITATIONS } from '../media-index.ts'
 import type { SplitPointTable } from '../media-index.ts'
 import { firstOf } from '../timeline/split-points.ts'
 import { NO_FRAME } from './flv-source.ts'
-import type { FlvSection, FlvConfig, FlvSource } from './flv-source.ts'
-import type { ScanState, TrackState } from './scan-progress.ts'
+import type { FlvConfig, FlvSection, FlvSource, ScanState, TrackState } from './flv-source.ts'
 import { startWalk } from './tag-walk.ts'
 
 /** Lists grow only at their ends. */

@@ -1,6 +1,6 @@
 // What the index of a fragmented MP4 stores: the fragments at each split point, and the mapping of
 // its clocks to the session timeline.
-import type { SegmentSets } from '../codec/sets-scan.ts'
+import type { SegmentSets } from '../codec/parameter-sets.ts'
 import type { FragmentDefaults } from '../mp4/boxes/fragment-defaults.ts'
 import type { Mp4Description, Mp4Track } from '../mp4/mp4-source.ts'
 

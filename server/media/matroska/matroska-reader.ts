@@ -15,9 +15,8 @@ import { indexMatroska } from './scan/index-recording.ts'
 import { readChapters } from './matroska-chapters.ts'
 import { MAX_BLOCK_BYTES } from './matroska-limits.ts'
 import { CLOCK_RATE, type MatroskaSource } from './matroska-source.ts'
-import { audioRun as audioSamples, frameRun } from './segment/segment-runs.ts'
-import { type SegmentSamples, readSamples } from './segment/segment-samples.ts'
-import { withPrefix } from './segment/header-stripping.ts'
+import { audioRun as audioSamples, frameRun, withPrefix } from './segment/segment-runs.ts'
+import { readSamples, type SegmentSamples } from './segment/segment-samples.ts'
 import { sectionOf } from '../timeline/split-points.ts'
 
 export function createMatroskaReader(): MediaReader {

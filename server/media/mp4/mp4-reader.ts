@@ -3,7 +3,7 @@
 import { AppError } from '../../base/errors.ts'
 import { readExactly } from '../../storage/recordings/read-exactly.ts'
 import type { OpenFile } from '../../storage/recordings/storage.ts'
-import { setsAt } from '../codec/sets-scan.ts'
+import { setsAt } from '../codec/parameter-sets.ts'
 import { checkRange, hasKeyFrame, servedTracks, sourceOf } from '../media-index.ts'
 import type { KeyFrame, MediaIndex } from '../media-index.ts'
 import type {

@@ -1,6 +1,6 @@
 // What an MP4 index stores: where the sample tables are, and a cursor into them at each split
 // point.
-import type { SegmentSets } from '../codec/sets-scan.ts'
+import type { SegmentSets } from '../codec/parameter-sets.ts'
 import type { EntryRange } from './sample-tables/table-entries.ts'
 import type { SampleTables } from './sample-tables/sample-tables.ts'
 

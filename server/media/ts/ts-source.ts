@@ -1,6 +1,6 @@
 // Split points, key frames and program tables of an MPEG-TS file.
 import type { VideoCodec } from '../codec/nal-unit.ts'
-import type { SegmentSets } from '../codec/sets-scan.ts'
+import type { SegmentSets } from '../codec/parameter-sets.ts'
 import type { PacketBytes, PacketLayout } from './packets/packet.ts'
 import type { AudioConfig } from './packets/audio-frame.ts'
 import type { ScanOptions, StoredScan } from './scan/scan-state.ts'

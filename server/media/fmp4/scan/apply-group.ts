@@ -1,21 +1,21 @@
 // Applies groups of fragments to the scan state, in file order: opens sections, and adds split
 // points.
-import { takeFrameSets } from '../../codec/sets-scan.ts'
+import { takeFrameSets } from '../../codec/parameter-sets.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME } from '../../media-index.ts'
 import { hasSetsInBand, recordedBy } from '../../mp4/sample-entries/sample-sets.ts'
 import { PCM_SAMPLES_PER_COST } from '../../timeline/segment-limits.ts'
 import type { Fmp4Init, Fmp4Section, SectionCause } from '../fmp4-source.ts'
 import type { EndedGroup } from './fragment-grouper.ts'
-import { splitVideo, splitAudio, forEachSample, samplesOf } from './split-group.ts'
-import { type Group, type ScanState, leadTrack } from './scan-state.ts'
+import { forEachSample, samplesOf, splitAudio, splitVideo } from './split-group.ts'
+import { leadTrack, type Group, type ScanState } from './scan-state.ts'
 import {
   addSplitPoint,
   assignStartTimes,
-  recordTracks,
+  extendSection,
   openSection,
+  recordTracks,
   settle,
   settleIfDue,
-  extendSection,
 } from './section.ts'
 
 export function applyGroup(state: ScanState, { group, end, progress }: EndedGroup): void {

@@ -1,5 +1,5 @@
 // Converts the result of a scan to an index, and an index back to a scan state.
-import { finishSets, resumeSetsScan } from '../../codec/sets-scan.ts'
+import { finishSets, resumeSetsScan } from '../../codec/parameter-sets.ts'
 import type { Growth, MediaIndex } from '../../media-index.ts'
 import { describeGrowth, firstOf, isStartOpen, tableOf } from '../../timeline/split-points.ts'
 import { withSegmentLimits } from '../../timeline/segment-limits.ts'
@@ -9,7 +9,7 @@ import type { Fmp4Resume, Fmp4Source } from '../fmp4-source.ts'
 import { describeLimitations } from './fragment-limitations.ts'
 import type { SkippedBytes } from '../fragments/fragment-walk.ts'
 import type { EndedGroup, FragmentGrouper } from './fragment-grouper.ts'
-import { type ScanState, createScanState } from './scan-state.ts'
+import { createScanState, type ScanState } from './scan-state.ts'
 import { sessionEnd } from './section.ts'
 
 /** Result of a scan. */

@@ -1,15 +1,15 @@
 // The state of a scan through fragments: split points, sections, and the progress of each track.
 import type { Track } from '../../media-index.ts'
-import { createSetsScan } from '../../codec/sets-scan.ts'
-import type { SetsScan } from '../../codec/sets-scan.ts'
+import { createSetsScan } from '../../codec/parameter-sets.ts'
+import type { SetsScan } from '../../codec/parameter-sets.ts'
 import type { Fragment, TrackSamples } from '../fragments/fragment.ts'
 import type {
-  MoovSamples,
   Fmp4Init,
   Fmp4Section,
   Fmp4Track,
-  TrackProgress,
+  MoovSamples,
   SectionCause,
+  TrackProgress,
 } from '../fmp4-source.ts'
 
 /** Samples with known decode times, of a served track. */

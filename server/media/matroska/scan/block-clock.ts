@@ -1,6 +1,6 @@
 // Times of blocks. Audio packets are timed by counting samples, as long as the coarser clock of the
 // container agrees.
-import { opusPacketSamples } from '../../codec/opus-packet.ts'
+import { opusPacketSamples } from '../../codec/audio-frame.ts'
 import type { WalkedBlock } from '../elements/walk-visitor.ts'
 import { CLOCK_RATE, type AudioStreamInfo } from '../matroska-source.ts'
 

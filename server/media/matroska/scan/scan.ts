@@ -4,7 +4,7 @@ import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, type MediaIndex } from '../../med
 import { CueList } from './cue-list.ts'
 import { SplitPointList } from './split-point-list.ts'
 import { EBML_HEADER, INFO, TRACKS } from '../elements/element-ids.ts'
-import type { WalkVisitor, WalkedBlock } from '../elements/walk-visitor.ts'
+import type { WalkedBlock, WalkVisitor } from '../elements/walk-visitor.ts'
 import { checkSections, isStartOpen } from '../../timeline/split-points.ts'
 import { MAX_SESSION_SECONDS, RULES, timelineRules } from '../../timeline/timeline-rules.ts'
 import {
@@ -15,17 +15,19 @@ import {
   type TrackSet,
 } from '../matroska-source.ts'
 import {
+  createMemory,
   createRun,
+  DEFAULT_SCALE_NS,
   delayOf,
-  hasJumped,
-  hasEnoughFrames,
-  recordFrame,
   frameEnd,
+  hasEnoughFrames,
+  hasJumped,
+  recordFrame,
+  recordLimitation,
   shiftOf,
-} from './section-run.ts'
+} from './scan-memory.ts'
 import { clockTicks, frameDuration, snapToExpected } from './block-clock.ts'
-import { DEFAULT_SCALE_NS, createMemory, recordLimitation } from './scan-memory.ts'
-import { type Target, checkDocType, listTargets, readInfo, readTracks } from './scan-headers.ts'
+import { checkDocType, listTargets, readInfo, readTracks, type Target } from './scan-headers.ts'
 
 const { isAudioSplit, videoSplitFlags } = timelineRules('matroska', CLOCK_RATE)
 const MAX_TICKS = MAX_SESSION_SECONDS * CLOCK_RATE

@@ -1,9 +1,14 @@
-// Builds the runs of a segment: decode times, which Matroska does not store, and durations.
+// Builds the runs of a segment: decode times, which Matroska does not store, and durations; and
+// restores the bytes that header stripping removed from each frame (RFC 9559 5.1.4.1.31.6).
 import type { SampleRun } from '../../media-reader.ts'
-import { type Sample, makeSampleRun } from '../../sample-run.ts'
+import { makeSampleRun, type Sample } from '../../sample-run.ts'
 import { CLOCK_RATE, type AudioStreamInfo } from '../matroska-source.ts'
-import { LONE_FRAME_TICKS } from '../scan/section-run.ts'
-import type { FrameSample, AudioSample } from './segment-samples.ts'
+import { LONE_FRAME_TICKS } from '../scan/scan-memory.ts'
+import type { AudioSample, FrameSample } from './segment-samples.ts'
+import { AppError } from '../../../base/errors.ts'
+import type { OpenFile } from '../../../storage/recordings/storage.ts'
+import { ReadWindow } from '../../../storage/recordings/read-window.ts'
+import { MAX_GATHERED_BYTES } from '../matroska-limits.ts'
 
 /**
  * The video run. Decode times are the sorted presentation times minus the section's reorder delay,
@@ -75,4 +80,31 @@ function fillStarts(frames: readonly AudioSample[], nextTicks: number | undefine
     starts[i] = Math.round(before + (end - before) / steps)
   }
   return starts
+}
+
+const WINDOW_BYTES = 1024 * 1024
+
+/** The run with the bytes of its samples, each starting with the prefix. */
+export async function withPrefix(
+  file: OpenFile,
+  run: SampleRun,
+  prefix: Uint8Array,
+): Promise<SampleRun> {
+  const { sizes, offsets = new Float64Array(), ...rest } = run
+  const whole = sizes.map((size) => size + prefix.length)
+  const totalBytes = whole.reduce((sum, size) => sum + size, 0)
+  if (totalBytes > MAX_GATHERED_BYTES) {
+    throw new AppError('failed', 'the segment has more bytes than can be served')
+  }
+  const bytes = new Uint8Array(totalBytes)
+  const window = new ReadWindow(file, { readBytes: WINDOW_BYTES })
+  let at = 0
+  for (const [i, size] of sizes.entries()) {
+    const offset = offsets[i] ?? 0
+    await window.need(offset, size)
+    bytes.set(prefix, at)
+    bytes.set(window.view(offset, size), at + prefix.length)
+    at += prefix.length + size
+  }
+  return { ...rest, sizes: whole, bytes }
 }

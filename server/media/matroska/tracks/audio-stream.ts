@@ -1,6 +1,6 @@
 // Describes an audio track by its codec (Matroska codec registry): as served, or as input of the
 // transcoder.
-import { AUDIO_CODECS, audioCodecsIn } from '../../codec/audio-codecs.ts'
+import { AUDIO_CODECS, audioCodecsIn, transcodedAudio } from '../../codec/audio-codecs.ts'
 import type { AudioFormat, NamedAudio, TranscodedCodec } from '../../codec/audio-codecs.ts'
 import { audioSpecificConfig, parseAacConfig } from '../../codec/audio-specific-config.ts'
 import {
@@ -9,8 +9,7 @@ import {
   opusConfig,
   type AudioSampleConfig,
 } from '../../codec/sample-entry.ts'
-import { transcodedAudio } from '../../codec/transcoded-audio.ts'
-import type { DescribedAudio, FrameLength, AudioStreamInfo } from '../matroska-source.ts'
+import type { AudioStreamInfo, DescribedAudio, FrameLength } from '../matroska-source.ts'
 import type { TrackEntry } from './track-entry.ts'
 import { type Described, unplayable } from './video-stream.ts'
 

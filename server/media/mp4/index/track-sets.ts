@@ -1,7 +1,7 @@
 // Finds the parameter sets in the key frames of a video track.
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
-import { createSetsScan, finishSets, takeFrameSets } from '../../codec/sets-scan.ts'
-import type { SegmentSets, SetsScan } from '../../codec/sets-scan.ts'
+import { createSetsScan, finishSets, takeFrameSets } from '../../codec/parameter-sets.ts'
+import type { SegmentSets, SetsScan } from '../../codec/parameter-sets.ts'
 import type { SampleRun } from '../../media-reader.ts'
 import type { Mp4Decoder, Mp4Track } from '../mp4-source.ts'
 import { readSampleRun } from '../sample-tables/read-sample-run.ts'

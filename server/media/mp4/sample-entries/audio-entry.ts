@@ -1,21 +1,20 @@
 // Audio sample entries (ISO/IEC 14496-12 12.2.3, and QuickTime's versions 1 and 2).
 import type { AudioTrack } from '../../media-index.ts'
 import { AUDIO_CODECS, audioCodecsIn } from '../../codec/audio-codecs.ts'
-import { parseAudioConfig } from '../../codec/audio-specific-config.ts'
-import { type Box, parseBoxes } from '../boxes/box.ts'
+import { parseAudioConfig, parseEsds } from '../../codec/audio-specific-config.ts'
+import { parseBoxes, type Box } from '../boxes/box.ts'
 import { UnplayableError } from '../../../base/errors.ts'
 import {
-  type Description,
-  type RawEntry,
-  type EntryParts,
   entryContent,
   joinEntry,
   splitEntry,
+  type Description,
+  type EntryParts,
+  type RawEntry,
   wholeBox,
 } from './entry-parts.ts'
-import { parseEsds } from '../../codec/esds.ts'
 import { opusConfigFromBox } from '../../codec/sample-entry.ts'
-import { type AudioFields, parseTranscodedEntry } from './transcoded-entry.ts'
+import { parseTranscodedEntry, type AudioFields } from './transcoded-entry.ts'
 
 /** A sample entry of audio that browsers play in fMP4, or that is transcoded. */
 export interface AudioDescription extends Omit<AudioTrack, 'kind' | 'language' | 'name'> {

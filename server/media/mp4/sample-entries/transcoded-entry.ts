@@ -1,8 +1,12 @@
 // Sample entries of audio that no browser plays in fMP4 and that is transcoded.
-import { AUDIO_CODECS, audioCodecsIn, isPlayedAudio } from '../../codec/audio-codecs.ts'
+import {
+  AUDIO_CODECS,
+  audioCodecsIn,
+  isPlayedAudio,
+  transcodedAudio,
+} from '../../codec/audio-codecs.ts'
 import type { AudioFormat, TranscodedCodec } from '../../codec/audio-codecs.ts'
 import { DOLBY_CHANNELS, DOLBY_RATES } from '../../codec/dolby-frame.ts'
-import { transcodedAudio } from '../../codec/transcoded-audio.ts'
 import type { AudioTrack } from '../../media-index.ts'
 
 /** Fields of an audio sample entry. */

@@ -2,15 +2,15 @@
 // box.
 import type { VideoTrack } from '../../media-index.ts'
 import { recordedSets } from '../../codec/parameter-sets.ts'
-import { parseEsds } from '../../codec/esds.ts'
+import { parseEsds } from '../../codec/audio-specific-config.ts'
 import { VIDEO_FORMATS, videoCodecsIn } from '../../codec/video-codecs.ts'
 import {
-  type Description,
-  type RawEntry,
   copyBytes,
   entryContent,
   joinEntry,
   splitEntry,
+  type Description,
+  type RawEntry,
   wholeBox,
 } from './entry-parts.ts'
 import type { Mp4Decoder } from '../mp4-source.ts'

@@ -1,6 +1,6 @@
 // Opus in MPEG-TS (ETSI TS 103 491, registration 'Opus'): access units with control headers, and
 // the configuration in the PMT.
-import { opusPacketSamples } from '../../codec/opus-packet.ts'
+import { opusPacketSamples } from '../../codec/audio-frame.ts'
 import { splitDescriptors } from './stream-kind.ts'
 
 /** An Opus packet inside a PES packet. */

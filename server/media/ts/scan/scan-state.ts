@@ -1,7 +1,7 @@
 // What the machines of a scan keep from packet to packet, as plain values, in the order in which
 // packets pass them, and the form in which an index stores it.
 import type { Limitation } from '../../../base/problem.ts'
-import type { SetsScan } from '../../codec/sets-scan.ts'
+import type { SetsScan } from '../../codec/parameter-sets.ts'
 import type { AudioConfig } from '../packets/audio-frame.ts'
 import type { FrameKind, FrameScan } from '../packets/frame-start.ts'
 import type { PesStart } from '../packets/pes.ts'

@@ -3,8 +3,13 @@
 import type { Limitation } from '../../../base/problem.ts'
 import { UnplayableError } from '../../../base/errors.ts'
 import { splitNals, START_CODE } from '../../codec/nal-unit.ts'
-import { missingSets, replaceSets, setOrder } from '../../codec/parameter-sets.ts'
-import { createSetsScan, takeFrameSets } from '../../codec/sets-scan.ts'
+import {
+  createSetsScan,
+  missingSets,
+  replaceSets,
+  setOrder,
+  takeFrameSets,
+} from '../../codec/parameter-sets.ts'
 import { parseVideoParameters } from '../../codec/video-parameters.ts'
 import { checkSections } from '../../timeline/split-points.ts'
 import { MAX_FORWARD_SECONDS } from '../../timeline/timeline-rules.ts'

@@ -4,7 +4,7 @@ import type { UnplayableReason } from '../../../base/problem.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { SPLIT_DISCONTINUITY } from '../../media-index.ts'
 import type { MediaIndex, Track, VideoTrack } from '../../media-index.ts'
-import { finishSets } from '../../codec/sets-scan.ts'
+import { finishSets } from '../../codec/parameter-sets.ts'
 import { parseVideoParameters } from '../../codec/video-parameters.ts'
 import { measureGrowth, settleAudioTracks } from './growth.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
@@ -16,12 +16,12 @@ import { sampleAudioStreams, sampleAudioTracks, sectionSamples } from './sample-
 import type { SampleAudio } from './sample-index.ts'
 import { buildOwnTables, formOf } from './served-program.ts'
 import type { ServedStreams } from './served-program.ts'
-import { withByteLimits } from './segment-costs.ts'
+import type { TsForm, TsResume, TsSection, TsSource } from '../ts-source.ts'
 import { describeFlaws, layTimeline } from './timeline.ts'
 import { verbatimTrack } from '../packets/audio-config.ts'
-import type { TsForm, TsResume, TsSection, TsSource } from '../ts-source.ts'
 import type { ScanOptions, ScanRun, ScanSection, SectionState } from './scan-state.ts'
 import { restoreScan, storeScan } from './scan-store.ts'
+import { withSegmentLimits } from '../../timeline/segment-limits.ts'
 
 /** An index in progress: the result of the probe, and the scans. */
 interface Indexing {
@@ -239,4 +239,21 @@ function finishSection(section: ScanSection, form: TsForm, streams: SectionStrea
   return ownFromSplitPoint === undefined
     ? [first]
     : [first, { ...own, firstSplitPoint: ownFromSplitPoint }]
+}
+
+/**
+ * Bytes that cost as much as a sample. Recorded packets are sent as they are: at most 300 MB of
+ * them are searched for tables. In fMP4 form, at most 64 MB are in memory.
+ */
+const BYTES_PER_SAMPLE: Record<TsForm, number> = { verbatim: 16 * 188, fmp4: 640 }
+
+/** As `withSegmentLimits`. */
+export function withByteLimits(index: MediaIndex, source: TsSource): MediaIndex {
+  const { offsets, endOffset, form } = source
+  const samples = (bytes: number) => Math.ceil(bytes / BYTES_PER_SAMPLE[form])
+  const [start = 0] = offsets
+  return withSegmentLimits(index, {
+    before: offsets.map((offset) => samples(offset - start)),
+    total: samples(endOffset - start),
+  })
 }

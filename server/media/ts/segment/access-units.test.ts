@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPair, parseFieldFormat, readField } from '../../codec/h264-field.ts'
+import { isPair, parseFieldFormat, readField } from '../../codec/video-parameters.ts'
 import { joinAccessUnits, splitAccessUnits } from './access-units.ts'
 import type { SplitOptions } from './access-units.ts'
 

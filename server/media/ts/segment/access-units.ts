@@ -1,7 +1,7 @@
 // Converts an Annex B byte stream to samples of fMP4: access units of NAL units with length fields
 // (ISO/IEC 14496-15 5.3.2, 8.3.2).
-import { isPair, readField } from '../../codec/h264-field.ts'
-import type { Field, FieldFormat } from '../../codec/h264-field.ts'
+import { isPair, readField } from '../../codec/video-parameters.ts'
+import type { Field, FieldFormat } from '../../codec/video-parameters.ts'
 import { findNal } from '../../codec/nal-unit.ts'
 import type { VideoCodec } from '../../codec/nal-unit.ts'
 

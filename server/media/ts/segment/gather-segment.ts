@@ -1,4 +1,5 @@
-// Reads the packets of a segment once, and gathers the payloads of the wanted PIDs.
+// Divides a segment at the sections of its recording, reads the packets of one once, and gathers
+// the payloads of the wanted PIDs.
 import { UnplayableError } from '../../../base/errors.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
@@ -7,7 +8,7 @@ import { isUnitStart, packetPid, PID_COUNT } from '../packets/packet.ts'
 import type { PacketView } from '../packets/packet.ts'
 import { holeTest } from '../packets/byte-ranges.ts'
 import { ALL, SMALL_CHUNK_BYTES, walkPackets } from '../packets/packet-walk.ts'
-import type { TsSource } from '../ts-source.ts'
+import type { TsSection, TsSource } from '../ts-source.ts'
 
 /** At most this much of one stream is in memory. */
 const MAX_STREAM_MB = 64
@@ -83,7 +84,7 @@ export async function gatherSegment(
   return { video, audioTracks, end }
 }
 
-function offsetOf({ offsets, endOffset }: TsSource, splitPoint: number): number {
+export function offsetOf({ offsets, endOffset }: TsSource, splitPoint: number): number {
   return offsets[splitPoint] ?? endOffset
 }
 
@@ -117,5 +118,23 @@ function takeInto(stream: ElementaryStream, packet: PacketView): void {
     code: 'limit-exceeded',
     limit: 'bytes-between-key-frames',
     max: MAX_STREAM_BYTES,
+  })
+}
+
+/** Split points of one section. */
+export interface RecordedSegment extends SplitPointRange {
+  section: TsSection
+  /** Whether split points of the same section follow. */
+  goesOn: boolean
+}
+
+export function splitAtSections(
+  { sections, offsets }: TsSource,
+  { from, to }: SplitPointRange,
+): RecordedSegment[] {
+  return sections.flatMap((section, i) => {
+    const end = sections[i + 1]?.firstSplitPoint ?? offsets.length
+    const range = { from: Math.max(from, section.firstSplitPoint), to: Math.min(to, end) }
+    return range.from < range.to ? [{ ...range, section, goesOn: range.to < end }] : []
   })
 }

@@ -2,12 +2,12 @@
 // segment.
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { videoConfig } from '../../codec/sample-entry.ts'
-import { setsAt } from '../../codec/sets-scan.ts'
+import { setsAt } from '../../codec/parameter-sets.ts'
 import { hasKeyFrame, servedTracks } from '../../media-index.ts'
 import type { MediaIndex } from '../../media-index.ts'
 import type { InitTrack, SampleRun, SegmentRange } from '../../media-reader.ts'
-import { gatherSegment } from './gather-segment.ts'
-import type { Gathered } from './gather-segment.ts'
+import { gatherSegment, splitAtSections } from './gather-segment.ts'
+import type { Gathered, RecordedSegment } from './gather-segment.ts'
 import { PES_TIMESCALE } from '../packets/pes.ts'
 import { frameRun } from './video-samples.ts'
 import { createSessionClock } from './session-clock.ts'
@@ -15,10 +15,8 @@ import type { SessionClock } from './session-clock.ts'
 import { audioRun } from './audio-samples.ts'
 import { isPlayed } from '../packets/audio-frame.ts'
 import { audioEntry } from '../packets/audio-config.ts'
-import type { TsSamples, TsAudio, TsSource, TsVideo } from '../ts-source.ts'
+import type { TsAudio, TsSamples, TsSource, TsVideo } from '../ts-source.ts'
 import { findSection } from '../../timeline/split-points.ts'
-import { splitAtSections } from './split-at-sections.ts'
-import type { RecordedSegment } from './split-at-sections.ts'
 
 /** Samples of the split points, a run for each track with samples. */
 export async function readSampleRuns(

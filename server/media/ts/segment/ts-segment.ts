@@ -1,6 +1,6 @@
 // Builds a segment from recorded packets: tables, then ranges of the file.
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
-import { setsAt } from '../../codec/sets-scan.ts'
+import { setsAt } from '../../codec/parameter-sets.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import type { Part, RangePart } from '../../media-reader.ts'
 import { appendRange, holeTest, subtractRanges } from '../packets/byte-ranges.ts'
@@ -16,9 +16,9 @@ import { ALL, SMALL_CHUNK_BYTES, walkPackets } from '../packets/packet-walk.ts'
 import { PAT_PID } from '../packets/program-table.ts'
 import { readSetPackets } from './set-packets.ts'
 import { packetizeSection } from '../packets/table-section.ts'
+import { offsetOf, splitAtSections } from './gather-segment.ts'
+import type { RecordedSegment } from './gather-segment.ts'
 import type { TsSection, TsSource } from '../ts-source.ts'
-import { splitAtSections } from './split-at-sections.ts'
-import type { RecordedSegment } from './split-at-sections.ts'
 
 /** Parts of the segment. */
 export async function readSegmentParts(
@@ -70,10 +70,6 @@ async function findSets(
   if (pid === undefined || sets.length === 0) return undefined
   const range = { from: offsetOf(source, from), to: offsetOf(source, from + 1) }
   return readSetPackets(file, { pid, sets, packetBytes: source.packetBytes, ...range })
-}
-
-function offsetOf(source: TsSource, splitPoint: number): number {
-  return source.offsets[splitPoint] ?? source.endOffset
 }
 
 /** Packets after a split point that belong to the audio before it. */

@@ -1,6 +1,6 @@
 // Converts the gathered video of a segment to samples of fMP4 with times in the session.
 import type { SampleRun } from '../../media-reader.ts'
-import { parseFieldFormat } from '../../codec/h264-field.ts'
+import { parseFieldFormat } from '../../codec/video-parameters.ts'
 import { missingSets, prefixOf } from '../../codec/parameter-sets.ts'
 import { nalRole, splitNals } from '../../codec/nal-unit.ts'
 import type { VideoCodec } from '../../codec/nal-unit.ts'
