@@ -20,12 +20,7 @@ import {
 import { AVC_C, avc1, box, ftyp, fullBox, moov, u32 } from '../../../test/support/make/make-mp4.ts'
 import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
 import { packetsOf, readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
-import {
-  SPLIT_DISCONTINUITY,
-  SPLIT_KEY_FRAME,
-  SPLIT_FORCED,
-  durationSeconds,
-} from '../media-index.ts'
+import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { createFragmentedMp4Reader } from './fmp4-reader.ts'
 
@@ -504,26 +499,6 @@ describe('time', () => {
       Array.from({ length: 30 }, (_, at) => Math.round((bytes.length * at) / 30)),
     )
   })
-
-  it('adds forced split points in long GOPs, for growing playlists', async () => {
-    const made = Array.from({ length: 20 }, (_, at) => {
-      const samples = plainSamples(25, {
-        duration: VIDEO_FRAME,
-        keyEvery: at === 0 ? 25 : 1000,
-        seed: `v${at}`,
-      })
-      const plain = at === 0 ? samples : samples.map((sample) => ({ ...sample, isKey: false }))
-      return fragment([{ trackId: 1, samples: plain, decodeTicks: at * 25 * VIDEO_FRAME }])
-    })
-    const bytes = Buffer.concat([initSegment([H264_TRACK]), ...made])
-    const served = await readAll(bytes)
-    expect(startSeconds(served.index)).toEqual([0, 5, 7, 9, 11, 13, 15, 17, 19])
-    expect([...served.index.splitPoints.flags]).toEqual([
-      SPLIT_KEY_FRAME,
-      ...Array.from({ length: 8 }, () => SPLIT_FORCED),
-    ])
-    expect(served.video.length).toBe(500)
-  })
 })
 
 describe('movies', () => {
@@ -646,37 +621,6 @@ describe('missing samples', () => {
     expect(samplesOf(content, 'video').length).toBe(100)
   })
 
-  it('of the video leave audio, split about every second', async () => {
-    const audioTracks = plainSamples(470, { duration: FRAME, keyEvery: 1, seed: 'a' })
-    const made = [0, 1, 2, 3, 4].map((at) =>
-      fragment([
-        {
-          trackId: 2,
-          samples: audioTracks.slice(at * 94, at * 94 + 94),
-          decodeTicks: at * 94 * FRAME,
-        },
-      ]),
-    )
-    const bytes = Buffer.concat([initSegment([AAC_TRACK]), ...made])
-    const served = await readAll(bytes)
-    expect(subtitles(served.audio)).toEqual(subtitlesOf([audioTracks]))
-    expect(served.index.splitPoints.startTicks.length).toBe(10)
-    expect(served.index.splitPoints.flags.every((flags) => flags === 0)).toBe(true)
-    await checkGrowth(
-      { reader, bytes },
-      Array.from({ length: 30 }, (_, at) => Math.round((bytes.length * at) / 30)),
-    )
-  })
-
-  it('of a declared video leave audio, and nothing is stable', async () => {
-    const audioTracks = plainSamples(470, { duration: FRAME, keyEvery: 1, seed: 'a' })
-    const made = fragment([{ trackId: 2, samples: audioTracks, decodeTicks: 0 }])
-    const served = await readAll(Buffer.concat([initSegment([H264_TRACK, AAC_TRACK]), made]))
-    expect(served.index.tracks.map(({ kind }) => kind)).toEqual(['audio'])
-    expect(served.audio.length).toBe(470)
-    expect(served.index.growth?.stableSplitPoints).toBe(0)
-  })
-
   it('of the audio leave video', async () => {
     const made = chunks(3).map(({ frames }, at) =>
       fragment([{ trackId: 1, samples: frames, decodeTicks: at * 2 * 90_000 }]),
@@ -709,29 +653,5 @@ describe('missing samples', () => {
     expect(served.video.length).toBe(250)
     expect(served.video.some(({ text }) => text.startsWith('v2'))).toBe(false)
     expect(startSeconds(served.index)).toEqual([0, 2, 6, 8, 10])
-  })
-
-  it('resumes with reads of the appended bytes only', async () => {
-    const init = initSegment([H264_TRACK, AAC_TRACK])
-    const made = fragments(chunks(100))
-    const bytes = Buffer.concat([init, ...made])
-    const before = bytesFile(bytes.subarray(0, bytes.length - (made.at(-1)?.length ?? 0)))
-    const previous = await reader.index(before, signal)
-    let read = 0
-    let lowest = Infinity
-    const file = bytesFile(bytes)
-    const counting = {
-      ...file,
-      read: (buffer: Uint8Array, at: number) => {
-        read += buffer.length
-        lowest = Math.min(lowest, at)
-        return file.read(buffer, at)
-      },
-    }
-    const index = await reader.index(counting, signal, previous)
-    expect(index.splitPoints.startTicks.length).toBe(100)
-    const lastTwo = made.slice(-2).reduce((sum, each) => sum + each.length, 0)
-    expect(lowest).toBeGreaterThanOrEqual(bytes.length - lastTwo)
-    expect(read).toBeLessThanOrEqual(lastTwo)
   })
 })

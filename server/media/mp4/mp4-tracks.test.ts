@@ -1,6 +1,5 @@
 // Further tracks of an MP4: audio languages, audio that is transcoded, subtitles, and edit lists of
 // every shape.
-import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
@@ -16,7 +15,6 @@ import {
   moov,
   mp4a,
   plainTrack,
-  u32,
 } from '../../../test/support/make/make-mp4.ts'
 import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
 import { packetsOf, readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
@@ -124,24 +122,6 @@ describe('several audio tracks', () => {
     }
     expect(streams.length).toBe(2)
     await file.close()
-  })
-
-  it('are served without the one whose tables are corrupt', async () => {
-    const corrupt = plainTrack('audio', 30, {
-      chunkRuns: [
-        [1, 0, 1],
-        [1, 0, 1],
-      ],
-    })
-    const undeclared = plainTrack('audio', 30, { sampleEntries: [] })
-    const file = makeFile([
-      plainTrack('video', 30),
-      undeclared,
-      plainTrack('audio', 30, { language: 'eng' }),
-      corrupt,
-    ])
-    const index = await reader.index(file, signal)
-    expect(audioTracksOf(index).map(({ language }) => language)).toEqual(['eng'])
   })
 })
 
@@ -406,21 +386,5 @@ describe('edit lists', () => {
     expect(first('video') - first('audio')).toBeCloseTo(expected, 6)
     expect(Math.min(first('video'), first('audio'))).toBe(0)
     expect(runs.map(({ sizes }) => sizes.length)).toEqual([30, 30])
-  })
-})
-
-describe('a recording without moov', () => {
-  it('is unplayable', async () => {
-    const bytes = await readFile(`${FIXTURES}mp4-h264-aac51-moov-last-bframes.mp4`)
-    for (const size of [40, 1000, 3_000_000]) {
-      await expect(reader.index(bytesFile(bytes.subarray(0, size)), signal)).rejects.toMatchObject({
-        code: 'unplayable',
-        reason: { code: 'moov-missing', offsetBytes: size },
-      })
-    }
-    const half = Buffer.concat([ftyp(), u32(0x1000), Buffer.from('moov'), Buffer.alloc(40)])
-    await expect(reader.index(bytesFile(half), signal)).rejects.toMatchObject({
-      reason: { code: 'moov-missing', offsetBytes: half.length },
-    })
   })
 })

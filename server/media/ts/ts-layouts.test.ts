@@ -730,11 +730,4 @@ describe('unplayable recordings', () => {
     const reading = reader.readSegment(shorter, index, { from: 0, to: 1 })
     await expect(reading).rejects.toMatchObject({ code: 'failed' })
   })
-
-  it('an abort stops the index', async () => {
-    const file = bytesFile(joinPackets(plainRecording(3)))
-    await expect(reader.index(file, AbortSignal.abort())).rejects.toMatchObject({
-      name: 'AbortError',
-    })
-  })
 })

@@ -344,25 +344,6 @@ describe('planSegments', () => {
     ])
     expect(planSegments(splitPoints, { segmentSeconds: 6 }).isIndependent).toBe(true)
   })
-
-  it('covers every split point once, without gaps', () => {
-    const gaps = fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 200 })
-    fc.assert(
-      fc.property(gaps, fc.integer({ min: 1, max: 30 }), (milliseconds, segmentSeconds) => {
-        const starts = [0]
-        for (const gap of milliseconds) starts.push((starts.at(-1) ?? 0) + gap / 1000)
-        const end = starts.pop() ?? 0
-        const splitPoints = splitPointTable(starts, end)
-        const { segments } = planSegments(splitPoints, { segmentSeconds })
-        expect(segments[0]).toMatchObject({ from: 0, startTicks: 0 })
-        expect(segments.at(-1)).toMatchObject({ to: starts.length, endTicks: splitPoints.endTicks })
-        segments.slice(1).forEach((segment, i) => {
-          expect(segment.from).toBe(segments[i]?.to)
-          expect(segment.startTicks).toBe(segments[i]?.endTicks)
-        })
-      }),
-    )
-  })
 })
 
 describe('planGrowingSegments', () => {
