@@ -15,7 +15,7 @@ import { encodeVideo } from './support/make/encode-video.ts'
 import { writeVideo } from './support/make/write-video.ts'
 import { fixturePath } from './support/temp-library.ts'
 import { checkGrowth } from './support/verify/grow-recording.ts'
-import { readRuns } from './support/verify/mp4-samples.ts'
+import { presentationSeconds, readRuns } from './support/verify/served-samples.ts'
 
 const readers = createMediaReaders()
 const SEGMENT_SECONDS = 2
@@ -46,12 +46,7 @@ async function readSegments(bytes: Uint8Array): Promise<Segment[]> {
   const read = await readRuns(reader, { file, index }, planned)
   return read.map(({ runs }, at) => {
     const video = runs.find(({ kind }) => kind === 'video')
-    let ticks = video?.firstDecodeTicks ?? 0
-    const shown = Array.from(video?.durations ?? [], (duration, frame) => {
-      const presented = ticks + (video?.compositionOffsets?.[frame] ?? 0)
-      ticks += duration
-      return presented / (video?.timescale ?? 1)
-    })
+    const shown = video === undefined ? [] : presentationSeconds(video)
     return {
       startSeconds: (planned[at]?.startTicks ?? NaN) / splitPoints.timescale,
       shownSeconds: shown.length === 0 ? undefined : Math.min(...shown),

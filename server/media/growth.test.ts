@@ -17,7 +17,7 @@ import {
 import type { RecordingEvent } from '../../test/support/make/make-recording.ts'
 import { fixturePath } from '../../test/support/temp-library.ts'
 import { checkGrowth, checkStable, indexPrefix } from '../../test/support/verify/grow-recording.ts'
-import { segmentPlaces } from '../../test/support/verify/segment-samples.ts'
+import { segmentPlaces } from '../../test/support/verify/served-samples.ts'
 import { groupedSplitPoints } from '../../test/support/verify/ts-segments.ts'
 import { SPLIT_FORCED, SPLIT_KEY_FRAME } from './media-index.ts'
 import type { MediaIndex } from './media-index.ts'

@@ -17,8 +17,7 @@ import {
 import { MadeSession, plainSession, RECORDERS } from '../../test/support/make/make-recording.ts'
 import { fixturePath } from '../../test/support/temp-library.ts'
 import { exerciseRecording } from '../../test/support/verify/exercise-recording.ts'
-import { segmentPlaces } from '../../test/support/verify/segment-samples.ts'
-import { everyChunk } from '../../test/support/verify/ts-segments.ts'
+import { rangesOf, segmentPlaces } from '../../test/support/verify/served-samples.ts'
 import { createMediaReaders } from './readers.ts'
 
 const readers = createMediaReaders()
@@ -174,7 +173,7 @@ describe.each([['MPEG-TS', RECORDERS['MPEG-TS']] as const, ...withSamples])(
       const placesOf = async (bytes: Uint8Array): Promise<number> => {
         const { file, reader, index } = await open(bytes)
         let places = 0
-        for (const range of everyChunk(index)) {
+        for (const range of rangesOf(index, 1)) {
           places += segmentPlaces(await reader.readSegment(file, index, range)).length
         }
         return places

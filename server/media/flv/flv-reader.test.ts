@@ -27,8 +27,8 @@ import {
 import type { FlvTag } from '../../../test/support/make/make-flv.ts'
 import { readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import type { ReferencePacket } from '../../../test/support/verify/reference-packets.ts'
-import { readSamples } from '../../../test/support/verify/segment-samples.ts'
-import type { IndexedFile, ServedSample } from '../../../test/support/verify/segment-samples.ts'
+import { readRuns, readServedSamples } from '../../../test/support/verify/served-samples.ts'
+import type { IndexedFile, ServedSample } from '../../../test/support/verify/served-samples.ts'
 import { groupedSplitPoints, everySplitPoint } from '../../../test/support/verify/ts-segments.ts'
 import { UnplayableError } from '../../base/errors.ts'
 import type { UnplayableReason } from '../../base/problem.ts'
@@ -58,9 +58,7 @@ async function reference(bytes: Uint8Array): Promise<ReferencePacket[]> {
 }
 
 async function samplesOf(indexed: IndexedFile, ranges: SplitPointRange[]): Promise<ServedSample[]> {
-  const samples: ServedSample[] = []
-  for (const range of ranges) samples.push(...(await readSamples(indexed, range)))
-  return samples
+  return readServedSamples(indexed.file, await readRuns(reader, indexed, ranges))
 }
 
 /**
@@ -76,7 +74,7 @@ function expectSame(served: ServedSample[], source: ReferencePacket[]): void {
     const keys = wanted.some(({ isKey }) => isKey) ? wanted : given
     expect(given.map(({ isKey }) => isKey)).toEqual(keys.map(({ isKey }) => isKey))
     given.forEach((sample, i) => {
-      shifts.push(sample.presentationSeconds - (wanted[i]?.ptsSeconds ?? NaN))
+      shifts.push(sample.ptsSeconds - (wanted[i]?.ptsSeconds ?? NaN))
     })
   }
   expect(Math.max(...shifts) - Math.min(...shifts)).toBeLessThanOrEqual(0.00201)
@@ -95,11 +93,11 @@ async function expectLikeFfmpeg(bytes: Uint8Array): Promise<IndexedFile> {
 function expectMonotonic(samples: ServedSample[]): void {
   for (const kind of ['video', 'audio'] as const) {
     const own = samples.filter((sample) => sample.kind === kind)
-    own.slice(1).forEach(({ decodeSeconds }, i) => {
-      expect(decodeSeconds).toBeGreaterThan(own[i]?.decodeSeconds ?? Infinity)
+    own.slice(1).forEach(({ dtsSeconds }, i) => {
+      expect(dtsSeconds).toBeGreaterThan(own[i]?.dtsSeconds ?? Infinity)
     })
-    for (const { decodeSeconds, durationSeconds } of own) {
-      expect(decodeSeconds).toBeGreaterThanOrEqual(0)
+    for (const { dtsSeconds, durationSeconds } of own) {
+      expect(dtsSeconds).toBeGreaterThanOrEqual(0)
       expect(durationSeconds).toBeGreaterThan(0)
     }
   }
@@ -374,10 +372,10 @@ describe('the start of video and audio', () => {
     const firstKey = tags.findIndex((tag) => tag.body[0] === 0x17 && tag.body[1] === 1)
     const indexed = await indexBytes(flvFile(tags.filter((_, i) => i !== firstKey)))
     const samples = await samplesOf(indexed, everySplitPoint(indexed.index))
-    expect(samples[0]).toMatchObject({ kind: 'video', isKey: true, decodeSeconds: 0.096 })
+    expect(samples[0]).toMatchObject({ kind: 'video', isKey: true, dtsSeconds: 0.096 })
     expect(samples.filter(({ kind }) => kind === 'video')).toHaveLength(40)
     const firstAudio = samples.find(({ kind }) => kind === 'audio')
-    expect(firstAudio?.presentationSeconds).toBe(0)
+    expect(firstAudio?.ptsSeconds).toBe(0)
   })
 
   it('plays audio alone, split about every second', async () => {
@@ -406,7 +404,7 @@ describe('the start of video and audio', () => {
       audioTracks.map(({ durationSeconds }) => Math.round(durationSeconds * 44_100)),
     )
     expect([...lengths]).toEqual([1024])
-    expect(audioTracks.at(-1)?.presentationSeconds).toBeCloseTo(
+    expect(audioTracks.at(-1)?.ptsSeconds).toBeCloseTo(
       ((audioTracks.length - 1) * 1024) / 44_100,
       6,
     )
@@ -464,8 +462,8 @@ describe('discontinuities', () => {
     const frames = samples.filter(({ kind }) => kind === 'video')
     const audioTracks = samples.filter(({ kind }) => kind === 'audio')
     expect([frames.length, audioTracks.length]).toEqual([80, 344])
-    expect(frames[40]?.presentationSeconds).toBeCloseTo(4, 3)
-    expect(audioTracks[172]?.presentationSeconds).toBeCloseTo(4, 3)
+    expect(frames[40]?.ptsSeconds).toBeCloseTo(4, 3)
+    expect(audioTracks[172]?.ptsSeconds).toBeCloseTo(4, 3)
     expectMonotonic(samples)
   })
 
@@ -503,9 +501,7 @@ describe('discontinuities', () => {
     )
     const plain = await indexBytes(flvFile(smallStream({ seconds: 8, startMs: 0 })))
     const times = async (one: IndexedFile) =>
-      (await samplesOf(one, everySplitPoint(one.index))).map(
-        ({ presentationSeconds }) => presentationSeconds,
-      )
+      (await samplesOf(one, everySplitPoint(one.index))).map(({ ptsSeconds }) => ptsSeconds)
     const [given, wanted] = [await times(indexed), await times(plain)]
     expect(given).toHaveLength(wanted.length)
     given.forEach((seconds, i) =>
@@ -547,8 +543,8 @@ describe('discontinuities', () => {
     const wanted = await samplesOf(plain, everySplitPoint(plain.index))
     expect(given.map(({ sha1 }) => sha1)).toEqual(wanted.map(({ sha1 }) => sha1))
     given.forEach((sample, i) => {
-      const expected = wanted[i]?.presentationSeconds ?? NaN
-      expect(Math.abs(sample.presentationSeconds - expected)).toBeLessThan(0.03)
+      const expected = wanted[i]?.ptsSeconds ?? NaN
+      expect(Math.abs(sample.ptsSeconds - expected)).toBeLessThan(0.03)
     })
   })
 })

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
 import { createRandom } from '../../../test/support/make/corrupt.ts'
-import { checkGrowth, samplesOf } from '../../../test/support/verify/grow-recording.ts'
+import { checkGrowth } from '../../../test/support/verify/grow-recording.ts'
 import {
   type FragmentForm,
   type FragmentSample,
@@ -18,7 +18,14 @@ import {
   ticksOf,
 } from '../../../test/support/make/make-fmp4.ts'
 import { AVC_C, avc1, box, ftyp, fullBox, moov, u32 } from '../../../test/support/make/make-mp4.ts'
-import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
+import { groupedSplitPoints } from '../../../test/support/verify/ts-segments.ts'
+import {
+  listSamples,
+  presentationSeconds,
+  rangesOf,
+  readRuns,
+  readServedSamples,
+} from '../../../test/support/verify/served-samples.ts'
 import { packetsOf, readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
@@ -110,38 +117,18 @@ async function readAll(bytes: Buffer, splitPointsPerSegment = 1): Promise<Served
   const index = structuredClone(await reader.index(file, signal))
   const video: ServedSample[] = []
   const audio: ServedSample[] = []
-  for (const range of segmentRanges(index, splitPointsPerSegment)) {
+  for (const range of groupedSplitPoints(index, splitPointsPerSegment)) {
     const content = await reader.readSegment(file, index, range)
-    for (const [kind, list] of [
-      ['video', video],
-      ['audio', audio],
-    ] as const) {
-      for (const { offset, seconds, isKey } of samplesOf(content, kind)) {
+    for (const run of content.kind === 'samples' ? content.runs : []) {
+      const list = run.kind === 'video' ? video : audio
+      for (const { offset, presentationTicks, isKey } of listSamples(run)) {
         const text = bytes.toString('latin1', offset, offset + 20).split(';')[0] ?? ''
+        const seconds = presentationTicks / run.timescale
         list.push({ text, seconds, isKey, splitPoint: range.from })
       }
     }
   }
   return { index, video, audio }
-}
-
-/** Ranges of this many split points that do not cross a discontinuity, as segments are planned. */
-function segmentRanges({ splitPoints }: MediaIndex, splitPointsPerSegment: number) {
-  const ranges: { from: number; to: number }[] = []
-  for (let from = 0; from < splitPoints.startTicks.length;) {
-    let to = from + 1
-    const isDiscontinuity = (splitPoint: number) =>
-      ((splitPoints.flags[splitPoint] ?? 0) & SPLIT_DISCONTINUITY) !== 0
-    while (
-      to < splitPoints.startTicks.length &&
-      to < from + splitPointsPerSegment &&
-      !isDiscontinuity(to)
-    )
-      to += 1
-    ranges.push({ from, to })
-    from = to
-  }
-  return ranges
 }
 
 function subtitles(samples: readonly { text: string }[]): string[] {
@@ -391,7 +378,7 @@ describe('time', () => {
       expect(
         runs.every((run) => run.compositionOffsets?.every((offset) => offset >= 0) ?? true),
       ).toBe(true)
-      presented.push(...samplesOf(content, 'video').map(({ seconds }) => seconds))
+      presented.push(...runs.filter(({ kind }) => kind === 'video').flatMap(presentationSeconds))
     }
     const expected = Array.from(
       { length: 150 },
@@ -618,7 +605,8 @@ describe('missing samples', () => {
     )
     const range = { from: 4, to: 6 }
     const content = await reader.readSegment(bytesFile(closed), index, range)
-    expect(samplesOf(content, 'video').length).toBe(100)
+    const runs = content.kind === 'samples' ? content.runs : []
+    expect(runs.find(({ kind }) => kind === 'video')?.sizes.length).toBe(100)
   })
 
   it('of the audio leave video', async () => {

@@ -23,7 +23,11 @@ import {
   type BlockPlan,
   type TrackPlan,
 } from '../../../test/support/make/make-mkv.ts'
-import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
+import {
+  rangesOf,
+  readRuns,
+  readServedSamples,
+} from '../../../test/support/verify/served-samples.ts'
 import {
   SPLIT_DISCONTINUITY,
   SPLIT_KEY_FRAME,

@@ -15,7 +15,11 @@ import {
   mkvFile,
   type BlockPlan,
 } from '../../../test/support/make/make-mkv.ts'
-import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
+import {
+  rangesOf,
+  readRuns,
+  readServedSamples,
+} from '../../../test/support/verify/served-samples.ts'
 import { readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import type { MediaIndex } from '../media-index.ts'
 import { SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'

@@ -8,7 +8,11 @@ import v8 from 'node:v8'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDiskFile } from '../../../test/support/bytes-file.ts'
 import { type LongMp4, makeLongMp4 } from '../../../test/support/make/make-long-mp4.ts'
-import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
+import {
+  rangesOf,
+  readRuns,
+  readServedSamples,
+} from '../../../test/support/verify/served-samples.ts'
 import { packetsOf, readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { type MediaIndex, durationSeconds } from '../media-index.ts'

@@ -4,7 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
 import { ftyp, u32 } from '../../../test/support/make/make-mp4.ts'
-import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
+import {
+  rangesOf,
+  readRuns,
+  readServedSamples,
+} from '../../../test/support/verify/served-samples.ts'
 import {
   type ReferencePacket,
   packetsOf,

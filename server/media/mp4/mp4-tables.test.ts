@@ -15,7 +15,7 @@ import {
   mp4a,
   plainTrack,
 } from '../../../test/support/make/make-mp4.ts'
-import { rangesOf, readRuns } from '../../../test/support/verify/mp4-samples.ts'
+import { listSamples, rangesOf, readRuns } from '../../../test/support/verify/served-samples.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
 import type { SampleRun } from '../media-reader.ts'
 import { createMp4Reader } from './mp4-reader.ts'
@@ -80,20 +80,11 @@ function naiveWalk(plan: TrackPlan): NaiveSample[] {
 }
 
 function flatten(runs: SampleRun[]): NaiveSample[] {
-  return runs.flatMap((run) => {
-    let decodeTicks = run.firstDecodeTicks
-    return [...run.sizes].map((size, at) => {
-      const sample = {
-        size,
-        offset: run.offsets?.[at] ?? NaN,
-        decodeTicks,
-        presentationTicks: decodeTicks + (run.compositionOffsets?.[at] ?? 0),
-        isKey: run.syncs === undefined || run.syncs[at] === 1,
-      }
-      decodeTicks += run.durations[at] ?? NaN
-      return sample
+  return runs
+    .flatMap(listSamples)
+    .map(({ sizeBytes: size, offset, decodeTicks, presentationTicks, isKey }) => {
+      return { size, offset, decodeTicks, presentationTicks, isKey }
     })
-  })
 }
 
 const runsOf = (count: number, value: fc.Arbitrary<number>) =>

@@ -16,7 +16,11 @@ import {
   mp4a,
   plainTrack,
 } from '../../../test/support/make/make-mp4.ts'
-import { rangesOf, readRuns, readServedSamples } from '../../../test/support/verify/mp4-samples.ts'
+import {
+  rangesOf,
+  readRuns,
+  readServedSamples,
+} from '../../../test/support/verify/served-samples.ts'
 import { packetsOf, readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import type { AudioTrack, MediaIndex } from '../media-index.ts'
 import { createMp4Reader } from './mp4-reader.ts'

@@ -12,11 +12,8 @@ import {
   joinPackets,
   VIDEO_PID,
 } from '../../../test/support/make/make-ts.ts'
-import {
-  everyChunk,
-  packetsOfPid,
-  readSegmentBytes,
-} from '../../../test/support/verify/ts-segments.ts'
+import { rangesOf } from '../../../test/support/verify/served-samples.ts'
+import { packetsOfPid, readSegmentBytes } from '../../../test/support/verify/ts-segments.ts'
 import { durationSeconds } from '../media-index.ts'
 import { createTsReader } from './ts-reader.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
@@ -62,7 +59,7 @@ it('corrupt recordings lose at most the corrupt second', async () => {
       const index = await reader.index(file, AbortSignal.timeout(patienceMs))
       const rest = joinPackets([...packets.slice(0, from), ...packets.slice(from + perSecond)])
       const segments: Uint8Array[] = []
-      for (const range of everyChunk(index)) {
+      for (const range of rangesOf(index, 1)) {
         segments.push(await readSegmentBytes({ reader, file, index }, range))
       }
       for (const pid of [VIDEO_PID, AUDIO_PID]) {

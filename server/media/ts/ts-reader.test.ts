@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDiskFile } from '../../../test/support/bytes-file.ts'
 import { readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import type { ReferencePacket } from '../../../test/support/verify/reference-packets.ts'
+import { rangesOf } from '../../../test/support/verify/served-samples.ts'
 import {
   everySplitPoint,
-  everyChunk,
   groupedSplitPoints,
   readSegmentBytes,
 } from '../../../test/support/verify/ts-segments.ts'
@@ -109,7 +109,7 @@ describe('segments of real recordings', () => {
     withIndex(name, async (indexed) => {
       const source = await readReferencePackets(path.join(fixtures, name))
       const chunks: Uint8Array[] = []
-      for (const range of everyChunk(indexed.index)) {
+      for (const range of rangesOf(indexed.index, 1)) {
         chunks.push(await readSegmentBytes({ reader, ...indexed }, range))
       }
       const joined = await demux(Buffer.concat(chunks))

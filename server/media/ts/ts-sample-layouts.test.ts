@@ -12,6 +12,7 @@ import {
   VIDEO_PID,
 } from '../../../test/support/make/make-ts.ts'
 import type { StreamListing, TsMaker } from '../../../test/support/make/make-ts.ts'
+import { listSamples, presentationSeconds } from '../../../test/support/verify/served-samples.ts'
 import { groupedSplitPoints, everySplitPoint } from '../../../test/support/verify/ts-segments.ts'
 import { SPLIT_DISCONTINUITY } from '../media-index.ts'
 import type { MediaIndex } from '../media-index.ts'
@@ -55,25 +56,12 @@ async function play(packets: Uint8Array[], track: number): Promise<Play> {
 
 /** Samples of runs in hex. */
 function samplesOf(runs: SampleRun[]): string[] {
-  return runs.flatMap(({ sizes, bytes = new Uint8Array(0) }) => {
-    let at = 0
-    return Array.from(sizes, (size) => {
-      at += size
-      return Buffer.from(bytes.subarray(at - size, at)).toString('hex')
-    })
-  })
+  return runs.flatMap(listSamples).map(({ bytes }) => Buffer.from(bytes).toString('hex'))
 }
 
 /** Times of samples in seconds. */
 function timesOf(runs: SampleRun[]): number[] {
-  return runs.flatMap(({ durations, firstDecodeTicks, timescale, compositionOffsets }) => {
-    let ticks = firstDecodeTicks
-    return Array.from(durations, (duration, i) => {
-      const time = (ticks + (compositionOffsets?.[i] ?? 0)) / timescale
-      ticks += duration
-      return Number(time.toFixed(4))
-    })
-  })
+  return runs.flatMap(presentationSeconds).map((seconds) => Number(seconds.toFixed(4)))
 }
 
 /** Distinct frames; some contain bytes that look like the start of another. */

@@ -11,6 +11,7 @@ import { makeEncodedTs } from '../../../test/support/make/make-encoded-ts.ts'
 import type { EncodedTs } from '../../../test/support/make/make-encoded-ts.ts'
 import { readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import type { ReferencePacket } from '../../../test/support/verify/reference-packets.ts'
+import { listSamples } from '../../../test/support/verify/served-samples.ts'
 import { groupedSplitPoints, everySplitPoint } from '../../../test/support/verify/ts-segments.ts'
 import { isAppError } from '../../base/errors.ts'
 import { formatInitSegment } from '../../stream/hls/fmp4/init-segment.ts'
@@ -128,20 +129,12 @@ async function readTrack(
 /** Samples of a run; times in ticks of 90 kHz. */
 function samplesOf(run: SampleRun): ServedSample[] {
   const scale = 90_000 / run.timescale
-  let at = 0
-  let ticks = run.firstDecodeTicks
-  return Array.from(run.sizes, (size, i) => {
-    const dtsTicks = ticks * scale
-    const sample = {
-      data: run.bytes?.subarray(at, at + size) ?? new Uint8Array(0),
-      dtsTicks,
-      ptsTicks: dtsTicks + (run.compositionOffsets?.[i] ?? 0) * scale,
-      isKey: run.syncs?.[i] !== 0,
-    }
-    at += size
-    ticks += run.durations[i] ?? NaN
-    return sample
-  })
+  return listSamples(run).map(({ bytes, decodeTicks, presentationTicks, isKey }) => ({
+    data: bytes,
+    dtsTicks: decodeTicks * scale,
+    ptsTicks: presentationTicks * scale,
+    isKey,
+  }))
 }
 
 function hash(...chunks: Uint8Array[]): string {

@@ -9,7 +9,7 @@ import type { MediaIndex } from '../../../server/media/media-index.ts'
 import type { SampleRun } from '../../../server/media/media-reader.ts'
 import { createMediaReaders } from '../../../server/media/readers.ts'
 import { bytesFile } from '../bytes-file.ts'
-import { rangesOf, readRuns } from './mp4-samples.ts'
+import { presentationSeconds, rangesOf, readRuns } from './served-samples.ts'
 import { type ReferencePacket, readReferencePackets } from './reference-packets.ts'
 
 /** Clocks round: Matroska and FLV count milliseconds. */
@@ -69,12 +69,7 @@ async function readServedFrames(bytes: Uint8Array): Promise<Frame[] | FrameTimes
 
 function framesOf(run: SampleRun, index: MediaIndex, splitPoint: number): Frame[] {
   const section = sectionAt(index, splitPoint)
-  let decodeTicks = run.firstDecodeTicks
-  return Array.from(run.durations, (duration, at) => {
-    const ticks = decodeTicks + (run.compositionOffsets?.[at] ?? 0)
-    decodeTicks += duration
-    return { seconds: ticks / run.timescale, section }
-  })
+  return presentationSeconds(run).map((seconds) => ({ seconds, section }))
 }
 
 interface Frame {

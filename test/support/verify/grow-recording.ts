@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { deserialize, serialize } from 'node:v8'
 import { isAppError } from '../../../server/base/errors.ts'
 import { SPLIT_DISCONTINUITY, type MediaIndex } from '../../../server/media/media-index.ts'
-import type { MediaReader, SegmentContent } from '../../../server/media/media-reader.ts'
+import type { MediaReader } from '../../../server/media/media-reader.ts'
 import { bytesFile } from '../bytes-file.ts'
 
 /** A reader, and the complete recording. */
@@ -126,22 +126,4 @@ function listsUpTo({ splitPoints, source }: MediaIndex, count: number): unknown 
   return Object.entries({ ...splitPoints, ...own }).flatMap(([name, list]) =>
     LISTS.has(name) && typeof list !== 'number' ? [[name, Array.from(list).slice(0, count)]] : [],
   )
-}
-
-/** All samples of a segment's content, with their distinguishing fields. */
-export function samplesOf(
-  content: SegmentContent,
-  kind: 'video' | 'audio',
-): { offset: number; seconds: number; isKey: boolean }[] {
-  if (content.kind !== 'samples') return []
-  return content.runs
-    .filter((run) => run.kind === kind)
-    .flatMap((run) => {
-      let ticks = run.firstDecodeTicks
-      return Array.from(run.sizes, (_, at) => {
-        const seconds = (ticks + (run.compositionOffsets?.[at] ?? 0)) / run.timescale
-        ticks += run.durations[at] ?? 0
-        return { offset: run.offsets?.[at] ?? NaN, seconds, isKey: run.syncs?.[at] !== 0 }
-      })
-    })
 }

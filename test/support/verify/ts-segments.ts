@@ -32,11 +32,6 @@ export function everySplitPoint(index: MediaIndex): SplitPointRange[] {
   return starts.map((from, i) => ({ from, to: starts[i + 1] ?? flags.length }))
 }
 
-/** Ranges of one split point each, forced splits included. */
-export function everyChunk(index: MediaIndex): SplitPointRange[] {
-  return Array.from(index.splitPoints.startTicks, (_, from) => ({ from, to: from + 1 }))
-}
-
 /** Ranges of `count` split points each, which end at discontinuities. */
 export function groupedSplitPoints(index: MediaIndex, count: number): SplitPointRange[] {
   const total = index.splitPoints.startTicks.length

@@ -11,6 +11,7 @@ import {
   makeSine,
 } from '../../../../test/support/make/make-audio.ts'
 import type { CodedAudio, DecodedAudio } from '../../../../test/support/make/make-audio.ts'
+import { listSamples } from '../../../../test/support/verify/served-samples.ts'
 import { packetRecording } from '../../../../test/support/make/packet-recording.ts'
 import type {
   PacketRecording,
@@ -71,12 +72,9 @@ async function transcodeAll(
   return runs
 }
 
-function framesOf({ bytes = new Uint8Array(), sizes, firstDecodeTicks }: SampleRun) {
-  let at = 0
-  return [...sizes].map((size, number) => {
-    const data = Buffer.from(bytes.subarray(at, at + size))
-    at += size
-    return { data, position: firstDecodeTicks + number * 1024 }
+function framesOf(run: SampleRun) {
+  return listSamples(run).map(({ bytes, decodeTicks: position }) => {
+    return { data: Buffer.from(bytes), position }
   })
 }
 
