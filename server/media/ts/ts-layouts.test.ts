@@ -58,6 +58,10 @@ async function play(bytes: Uint8Array): Promise<Play> {
   return { bytes, index, segments }
 }
 
+async function playPackets(...groups: Uint8Array[][]): Promise<Play> {
+  return play(joinPackets(groups.flat()))
+}
+
 /** All split points that are not forced. */
 function startSeconds({ index }: Play): number[] {
   return everySplitPoint(index).map(({ from }) =>
@@ -87,11 +91,15 @@ function tables(
   return [...maker.pat(), ...maker.pmt(streams)]
 }
 
+/** The packets of each frame, then those of the audio beside it. */
+function packetsIn(frames: ReturnType<typeof gop>): Uint8Array[] {
+  return frames.flatMap(({ frame, audio }) => [...frame, ...audio])
+}
+
 /** `seconds` GOPs with video and audio, one after the other. */
 function plainGops(maker: TsMaker, startTicks: number, seconds: number): Uint8Array[] {
-  return Array.from({ length: seconds }, (_, i) => gop(maker, startTicks + i * SECOND))
-    .flat()
-    .flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
+  const starts = Array.from({ length: seconds }, (_, i) => startTicks + i * SECOND)
+  return packetsIn(starts.flatMap((ticks) => gop(maker, ticks)))
 }
 
 function plainRecording(seconds: number, startTicks = SECOND): Uint8Array[] {
@@ -111,7 +119,7 @@ function expectEachPacketOnce({ segments, bytes }: Play, pids = [VIDEO_PID, AUDI
 
 describe('packets', () => {
   it('begin every segment with PAT and PMT', async () => {
-    const { segments, index } = await play(joinPackets(plainRecording(5)))
+    const { segments, index } = await playPackets(plainRecording(5))
     expect(index.splitPoints.startTicks.length).toBe(5)
     for (const segment of segments) expect(pidsOf(segment).slice(0, 2)).toEqual([0, PMT_PID])
     expect(pidsOf(segments[1] ?? new Uint8Array(0))[2]).toBe(VIDEO_PID)
@@ -123,7 +131,7 @@ describe('packets', () => {
       ...tables(maker),
       ...plainGops(maker, (i + 1) * SECOND, 1),
     ])
-    const { segments } = await play(joinPackets(packets))
+    const { segments } = await playPackets(packets)
     const counters = segments.map((segment) => packetsOfPid(segment, PMT_PID).map((hex) => hex[7]))
     // Each table precedes its key frame, at the end of the previous segment; its duplicate begins
     // the next.
@@ -240,9 +248,7 @@ describe('audio at a split point', () => {
         ...rest.slice(videoFrame.length),
       ]
     })
-    const made = await play(
-      joinPackets([...tables(maker), ...woven, ...(gops.at(-1)?.audio ?? [])]),
-    )
+    const made = await playPackets(tables(maker), woven, gops.at(-1)?.audio ?? [])
     expect(made.index.splitPoints.startTicks.length).toBe(4)
     expect(made.index.source).toMatchObject({
       carryBytes: expect.objectContaining({ 1: expect.any(Number) }),
@@ -260,7 +266,7 @@ describe('audio at a split point', () => {
     const [start = NULL_PACKET, ...rest] = audio(SECOND)
     const [head = NULL_PACKET, ...others] = second
     const woven = [...first, start, head, ...rest, ...others, ...audio(2 * SECOND), ...third]
-    const made = await play(joinPackets([...tables(maker), ...woven]))
+    const made = await playPackets(tables(maker), woven)
     expect(startSeconds(made)).toEqual([0, 1, 2])
     expectEachPacketOnce(made)
   })
@@ -268,9 +274,7 @@ describe('audio at a split point', () => {
   it('before the first frame begins the session, and keeps its offset', async () => {
     const maker = createTsMaker()
     const early = maker.pes(AUDIO_PID, { pts: SECOND / 2 }, adtsFrames(20))
-    const made = await play(
-      joinPackets([...tables(maker), ...early, ...plainGops(maker, SECOND, 3)]),
-    )
+    const made = await playPackets(tables(maker), early, plainGops(maker, SECOND, 3))
     expect(startSeconds(made)).toEqual([0, 1.5, 2.5])
     expectEachPacketOnce(made)
   })
@@ -280,9 +284,7 @@ describe('audio at a split point', () => {
     const tail = Array.from({ length: 240 }, (_, i) =>
       maker.pes(AUDIO_PID, { pts: 4 * SECOND + i * (SECOND / 4) }, adtsFrames(12)),
     ).flat()
-    const made = await play(
-      joinPackets([...tables(maker), ...plainGops(maker, SECOND, 3), ...tail]),
-    )
+    const made = await playPackets(tables(maker), plainGops(maker, SECOND, 3), tail)
     expect(durationSeconds(made.index)).toBeCloseTo(63, 1)
     expect(mainFlags(made)).toEqual([1, 1, 1, ...Array.from({ length: 41 }, () => 0)])
     expect(startSeconds(made).slice(3)).toEqual(Array.from({ length: 41 }, (_, i) => 22.75 + i))
@@ -294,13 +296,8 @@ describe('audio at a split point', () => {
 describe('video', () => {
   it('before the first key frame is not served, nor is the audio beside it', async () => {
     const maker = createTsMaker()
-    const headless = gop(maker, 0, 'plain').flatMap(({ frame: videoFrame, audio }) => [
-      ...videoFrame,
-      ...audio,
-    ])
-    const made = await play(
-      joinPackets([...tables(maker), ...headless, ...plainGops(maker, SECOND, 3)]),
-    )
+    const headless = packetsIn(gop(maker, 0, 'plain'))
+    const made = await playPackets(tables(maker), headless, plainGops(maker, SECOND, 3))
     expect(startSeconds(made)).toEqual([0, 1, 2])
     expect(made.segments.flatMap((segment) => packetsOfPid(segment, VIDEO_PID)).length).toBe(60)
   })
@@ -315,7 +312,7 @@ describe('video', () => {
       const pts = start + (4 * Math.floor(i / 4) + (order[i % 4] ?? 0) + 2) * frame
       return maker.pes(VIDEO_PID, { pts, dts }, h264Frame(i % 4 === 0 ? 'key' : 'plain', 600))
     }).flat()
-    const made = await play(joinPackets([...tables(maker, [H264_STREAM]), ...packets]))
+    const made = await playPackets(tables(maker, [H264_STREAM]), packets)
     expect(startSeconds(made)).toEqual([0, 1, 2, 3, 4])
     expect(durationSeconds(made.index)).toBe(5)
     expect(made.index.splitPoints.flags.every((flag) => flag === SPLIT_KEY_FRAME)).toBe(true)
@@ -340,16 +337,16 @@ describe('video', () => {
     const gops = Array.from({ length: 9 }, (_, i) =>
       gop(maker, (i + 1) * SECOND, i === 0 || i === 8 ? 'key' : 'recovery'),
     )
-    const packets = gops.flat().flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
-    const made = await play(joinPackets([...tables(maker), ...packets]))
+    const packets = packetsIn(gops.flat())
+    const made = await playPackets(tables(maker), packets)
     expect(startSeconds(made)).toEqual([0, 6, 7, 8])
   })
 
   it('at recovery points is split if there is no other key frame', async () => {
     const maker = createTsMaker()
     const gops = [1, 2, 3].flatMap((i) => gop(maker, i * SECOND, 'recovery'))
-    const packets = gops.flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
-    const made = await play(joinPackets([...tables(maker), ...packets]))
+    const packets = packetsIn(gops)
+    const made = await playPackets(tables(maker), packets)
     expect(startSeconds(made)).toEqual([0, 1, 2])
   })
 
@@ -358,16 +355,16 @@ describe('video', () => {
     const gops = [1, 2, 3, 4].flatMap((i) =>
       gop(maker, i * SECOND, i % 2 === 1 ? 'key' : 'recovery'),
     )
-    const packets = gops.flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
-    const made = await play(joinPackets([...tables(maker), ...packets]))
+    const packets = packetsIn(gops)
+    const made = await playPackets(tables(maker), packets)
     expect(startSeconds(made)).toEqual([0, 2])
   })
 
   it('with new parameter sets begins after a discontinuity on the same clock', async () => {
     const maker = createTsMaker()
     const gops = [1, 2, 3, 4].flatMap((i) => gop(maker, i * SECOND, i < 3 ? 'key' : 'other key'))
-    const packets = gops.flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
-    const made = await play(joinPackets([...tables(maker), ...packets]))
+    const packets = packetsIn(gops)
+    const made = await playPackets(tables(maker), packets)
     expect(startSeconds(made)).toEqual([0, 1, 2, 3])
     expect([...made.index.splitPoints.flags]).toEqual([
       1,
@@ -381,8 +378,8 @@ describe('video', () => {
   it('without parameter sets gets the previous ones', async () => {
     const maker = createTsMaker()
     const gops = [1, 2].flatMap((i) => gop(maker, i * SECOND, i === 1 ? 'key' : 'bare key'))
-    const packets = gops.flatMap(({ frame: videoFrame, audio }) => [...videoFrame, ...audio])
-    const { bytes, index } = await play(joinPackets([...tables(maker), ...packets]))
+    const packets = packetsIn(gops)
+    const { bytes, index } = await playPackets(tables(maker), packets)
     const [whole, bare] = await Promise.all(
       [0, 1].map((splitPoint) => reader.readKeyFrame(bytesFile(bytes), index, splitPoint)),
     )
@@ -396,7 +393,7 @@ describe('video', () => {
     const packets = Array.from({ length: 120 }, (_, i) =>
       maker.pes(VIDEO_PID, { pts: i * 3000 }, h264Frame('key', 300)),
     ).flat()
-    const made = await play(joinPackets([...tables(maker, [H264_STREAM]), ...packets]))
+    const made = await playPackets(tables(maker, [H264_STREAM]), packets)
     expect(startSeconds(made)).toEqual([0, 0.9, 1.8, 2.7, 3.6])
   })
 })
@@ -405,9 +402,7 @@ describe('tables', () => {
   it('that come late apply to the packets before them, too', async () => {
     const maker = createTsMaker()
     const first = plainGops(maker, SECOND, 2)
-    const made = await play(
-      joinPackets([...first, ...tables(maker), ...plainGops(maker, 3 * SECOND, 2)]),
-    )
+    const made = await playPackets(first, tables(maker), plainGops(maker, 3 * SECOND, 2))
     expect(startSeconds(made)).toEqual([0, 1, 2, 3])
     expectEachPacketOnce(made)
   })
@@ -415,12 +410,10 @@ describe('tables', () => {
   it('are replaced if audio that browsers lack is listed first', async () => {
     const maker = createTsMaker()
     const streams = [H264_STREAM, { type: 0x81, pid: 0x110 }, AAC_STREAM]
-    const { segments, index } = await play(
-      joinPackets([
-        ...tables(maker, streams),
-        ...plainGops(maker, SECOND, 2),
-        ...tables(maker, streams),
-      ]),
+    const { segments, index } = await playPackets(
+      tables(maker, streams),
+      plainGops(maker, SECOND, 2),
+      tables(maker, streams),
     )
     expect(index.tracks.map(({ codecName }) => codecName)).toEqual(['H.264', 'AAC'])
     for (const segment of segments) {
@@ -434,7 +427,7 @@ describe('tables', () => {
     const maker = createTsMaker()
     const streams = [H264_STREAM, AAC_STREAM, { type: 0x81, pid: 0x110 }]
     const packets = tables(maker, streams)
-    const { segments } = await play(joinPackets([...packets, ...plainGops(maker, SECOND, 2)]))
+    const { segments } = await playPackets(packets, plainGops(maker, SECOND, 2))
     expect(packetsOfPid(segments[1] ?? new Uint8Array(0), PMT_PID)[0]).toBe(
       packetsOfPid(joinPackets(packets), PMT_PID)[0],
     )
@@ -443,9 +436,7 @@ describe('tables', () => {
   it('list AAC that is recorded as private', async () => {
     const maker = createTsMaker()
     const streams = [H264_STREAM, { type: 0x06, pid: AUDIO_PID }]
-    const made = await play(
-      joinPackets([...tables(maker, streams), ...plainGops(maker, SECOND, 2)]),
-    )
+    const made = await playPackets(tables(maker, streams), plainGops(maker, SECOND, 2))
     expect(made.index.tracks.map(({ codec }) => codec)).toEqual(['avc1.64000b', 'mp4a.40.2'])
     for (const segment of made.segments) {
       expect(packetsOfPid(segment, PMT_PID)).toEqual([expect.stringContaining('0fe101f000')])
@@ -457,7 +448,7 @@ describe('tables', () => {
     const frames = [1, 2]
       .flatMap((i) => gop(maker, i * SECOND))
       .flatMap(({ frame: videoFrame }) => videoFrame)
-    const { segments, index } = await play(joinPackets([...tables(maker), ...frames]))
+    const { segments, index } = await playPackets(tables(maker), frames)
     expect(index.tracks.map(({ kind }) => kind)).toEqual(['video'])
     expect(packetsOfPid(segments[0] ?? new Uint8Array(0), PMT_PID)).toHaveLength(1)
     expect(packetsOfPid(segments[0] ?? new Uint8Array(0), PMT_PID)[0]).not.toContain('0fe101')
@@ -467,9 +458,7 @@ describe('tables', () => {
     const maker = createTsMaker()
     const descriptors = [0x80, 250, ...new Uint8Array(250)]
     const streams = [{ ...H264_STREAM, descriptors }, AAC_STREAM]
-    const { segments } = await play(
-      joinPackets([...tables(maker, streams), ...plainGops(maker, SECOND, 2)]),
-    )
+    const { segments } = await playPackets(tables(maker, streams), plainGops(maker, SECOND, 2))
     for (const segment of segments)
       expect(pidsOf(segment).slice(0, 3)).toEqual([0, PMT_PID, VIDEO_PID])
   })
@@ -483,7 +472,7 @@ describe('tables', () => {
     ])
     const radio = maker.pmt([{ type: 0x0f, pid: 0x200 }], { pid: 0x1001, program: 7 })
     const tv = maker.pmt([H264_STREAM, AAC_STREAM])
-    const made = await play(joinPackets([...pat, ...radio, ...tv, ...plainGops(maker, SECOND, 2)]))
+    const made = await playPackets(pat, radio, tv, plainGops(maker, SECOND, 2))
     expect(made.index.tracks.map(({ kind }) => kind)).toEqual(['video', 'audio'])
     for (const segment of made.segments) expect(packetsOfPid(segment, 0)).toHaveLength(1)
   })
@@ -502,7 +491,7 @@ describe('tables', () => {
       ...maker.pmt(moved, { version: 1 }),
       ...later,
     ]
-    const made = await play(joinPackets(packets))
+    const made = await playPackets(packets)
     expect(startSeconds(made)).toEqual([0, 1, 2, 3])
     expect([...made.index.splitPoints.flags]).toEqual([1, 1, 3, 1])
     expect(packetsOfPid(made.segments[2] ?? new Uint8Array(0), PMT_PID)[0]).toContain('1be120')
@@ -517,7 +506,7 @@ describe('discontinuities', () => {
   ])('the clock %s: the session continues without a gap', async (_, startTicks) => {
     const maker = createTsMaker()
     const packets = [...plainGops(maker, 100 * SECOND, 3), ...plainGops(maker, startTicks, 3)]
-    const made = await play(joinPackets([...tables(maker), ...packets]))
+    const made = await playPackets(tables(maker), packets)
     expect(startSeconds(made)).toEqual([0, 1, 2, 3.006, 4.006, 5.006])
     expect([...made.index.splitPoints.flags]).toEqual([1, 1, 1, 3, 1, 1])
     expectEachPacketOnce(made)
@@ -527,9 +516,7 @@ describe('discontinuities', () => {
     const maker = createTsMaker()
     const before = plainGops(maker, 100 * SECOND, 2)
     const early = maker.pes(AUDIO_PID, { pts: SECOND - 4500 }, adtsFrames(2))
-    const made = await play(
-      joinPackets([...tables(maker), ...before, ...early, ...plainGops(maker, SECOND, 2)]),
-    )
+    const made = await playPackets(tables(maker), before, early, plainGops(maker, SECOND, 2))
     const third = made.segments[2] ?? new Uint8Array(0)
     expect(pidsOf(third).slice(0, 3)).toEqual([0, PMT_PID, AUDIO_PID])
     expect(startSeconds(made)).toEqual([0, 1, 2.006, 3.056])
@@ -539,13 +526,8 @@ describe('discontinuities', () => {
   it('within a GOP begin there if the video continues', async () => {
     const maker = createTsMaker()
     const before = plainGops(maker, 100 * SECOND, 2)
-    const headless = gop(maker, 0, 'plain').flatMap(({ frame: videoFrame, audio }) => [
-      ...videoFrame,
-      ...audio,
-    ])
-    const made = await play(
-      joinPackets([...tables(maker), ...before, ...headless, ...plainGops(maker, SECOND, 2)]),
-    )
+    const headless = packetsIn(gop(maker, 0, 'plain'))
+    const made = await playPackets(tables(maker), before, headless, plainGops(maker, SECOND, 2))
     expect(startSeconds(made)).toEqual([0, 1, 2.006, 3.006, 4.006])
     expect(mainFlags(made)).toEqual([1, 1, SPLIT_DISCONTINUITY, 1, 1])
     expectEachPacketOnce(made)
@@ -556,13 +538,8 @@ describe('discontinuities', () => {
     const maker = createTsMaker()
     const before = plainGops(maker, 100 * SECOND, 2)
     maker.pes(VIDEO_PID, { pts: 0 }, h264Frame('plain', 100))
-    const headless = gop(maker, 0, 'plain').flatMap(({ frame: videoFrame, audio }) => [
-      ...videoFrame,
-      ...audio,
-    ])
-    const made = await play(
-      joinPackets([...tables(maker), ...before, ...headless, ...plainGops(maker, SECOND, 2)]),
-    )
+    const headless = packetsIn(gop(maker, 0, 'plain'))
+    const made = await playPackets(tables(maker), before, headless, plainGops(maker, SECOND, 2))
     expect(startSeconds(made)).toEqual([0, 1, 2.006, 3.006])
     expect(made.segments.flatMap((segment) => packetsOfPid(segment, VIDEO_PID)).length).toBe(80)
   })
@@ -573,7 +550,7 @@ describe('discontinuities', () => {
       maker.pes(AUDIO_PID, { pts: 3 * SECOND + (i * SECOND) / 4 }, adtsFrames(12)),
     ).flat()
     const packets = [...plainGops(maker, SECOND, 2), ...bridge, ...plainGops(maker, 18 * SECOND, 2)]
-    const made = await play(joinPackets([...tables(maker), ...packets]))
+    const made = await playPackets(tables(maker), packets)
     expect(startSeconds(made)).toEqual([0, 1, 17, 18])
     expect(mainFlags(made)).toEqual([1, 1, 1, 1])
     const { flags, startTicks } = made.index.splitPoints
@@ -587,7 +564,7 @@ describe('discontinuities', () => {
     const maker = createTsMaker()
     const wrong = maker.pes(VIDEO_PID, { pts: 5_000 * SECOND }, h264Frame('plain', 900))
     const packets = [...plainGops(maker, SECOND, 2), ...wrong, ...plainGops(maker, 3 * SECOND, 2)]
-    const made = await play(joinPackets([...tables(maker), ...packets]))
+    const made = await playPackets(tables(maker), packets)
     expect(startSeconds(made)).toEqual([0, 1, 2, 3])
     expect(mainFlags(made)).toEqual([1, 1, 1, 1])
     expect(durationSeconds(made.index)).toBeCloseTo(4.006, 2)
@@ -597,7 +574,7 @@ describe('discontinuities', () => {
   it('exist where video and audio pause together', async () => {
     const maker = createTsMaker()
     const packets = [...plainGops(maker, SECOND, 3), ...plainGops(maker, 60 * SECOND, 3)]
-    const made = await play(joinPackets([...tables(maker), ...packets]))
+    const made = await playPackets(tables(maker), packets)
     expect(startSeconds(made)).toEqual([0, 1, 2, 3.006, 4.006, 5.006])
     expect(mainFlags(made)).toEqual([1, 1, 1, 3, 1, 1])
   })
@@ -608,10 +585,7 @@ describe('limitations', () => {
     const maker = createTsMaker()
     const first = [...tables(maker), ...plainGops(maker, 100 * SECOND, 2)]
     maker.pes(VIDEO_PID, { pts: 0 }, h264Frame('plain', 100))
-    const headless = gop(maker, 0, 'plain').flatMap(({ frame: videoFrame, audio }) => [
-      ...videoFrame,
-      ...audio,
-    ])
+    const headless = packetsIn(gop(maker, 0, 'plain'))
     const last = plainGops(maker, SECOND, 2)
     const start = joinPackets(first)
     const rest = joinPackets([...headless, ...last])
@@ -653,11 +627,11 @@ describe('limitations', () => {
     const gops = [1, 2].flatMap((i) => gop(maker, i * SECOND))
     const frames = gops.flatMap(({ frame: videoFrame }) => videoFrame)
     const audioTracks = gops.flatMap(({ audio }) => audio)
-    const silent = await play(joinPackets([...tables(maker), ...frames]))
+    const silent = await playPackets(tables(maker), frames)
     expect(silent.index.limitations).toEqual([
       { code: 'audio-not-served', cause: { code: 'track-empty' } },
     ])
-    const blind = await play(joinPackets([...tables(maker), ...audioTracks]))
+    const blind = await playPackets(tables(maker), audioTracks)
     expect(blind.index.limitations).toEqual([
       { code: 'video-not-served', cause: { code: 'track-empty' } },
     ])
@@ -673,7 +647,7 @@ describe('audio alone', () => {
     const packets = Array.from({ length: 5 }, (_, i) =>
       maker.pes(AUDIO_PID, { pts: i * SECOND }, payload),
     ).flat()
-    const made = await play(joinPackets([...tables(maker, [{ type, pid: AUDIO_PID }]), ...packets]))
+    const made = await playPackets(tables(maker, [{ type, pid: AUDIO_PID }]), packets)
     expect(made.index.tracks).toMatchObject([{ kind: 'audio', ...names, sampleRate: 48_000 }])
     expect(startSeconds(made)).toEqual([0, 1, 2, 3, 4])
     expect(durationSeconds(made.index)).toBeCloseTo(5, 1)
@@ -686,7 +660,7 @@ describe('audio alone', () => {
     const audio = [0, 1, 2].flatMap((i) =>
       maker.pes(AUDIO_PID, { pts: i * SECOND }, adtsFrames(46)),
     )
-    const { index } = await play(joinPackets([...tables(maker), ...audio]))
+    const { index } = await playPackets(tables(maker), audio)
     expect(index.tracks.map(({ kind }) => kind)).toEqual(['audio'])
     expect(index.splitPoints.startTicks.length).toBe(3)
   })
