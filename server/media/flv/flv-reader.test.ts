@@ -33,7 +33,6 @@ import { groupedSplitPoints, everySplitPoint } from '../../../test/support/verif
 import { UnplayableError } from '../../base/errors.ts'
 import type { UnplayableReason } from '../../base/problem.ts'
 import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, durationSeconds } from '../media-index.ts'
-import type { SplitPointRange } from '../media-index.ts'
 import { createFlvReader } from './flv-reader.ts'
 import { patienceMs } from '../../../test/support/patience.ts'
 
@@ -57,8 +56,15 @@ async function reference(bytes: Uint8Array): Promise<ReferencePacket[]> {
   return readReferencePackets(whole)
 }
 
-async function samplesOf(indexed: IndexedFile, ranges: SplitPointRange[]): Promise<ServedSample[]> {
+async function samplesOf(
+  indexed: IndexedFile,
+  ranges = everySplitPoint(indexed.index),
+): Promise<ServedSample[]> {
   return readServedSamples(indexed.file, await readRuns(reader, indexed, ranges))
+}
+
+async function samplesIn(bytes: Uint8Array): Promise<ServedSample[]> {
+  return samplesOf(await indexBytes(bytes))
 }
 
 /**
@@ -86,7 +92,7 @@ async function expectLikeFfmpeg(bytes: Uint8Array): Promise<IndexedFile> {
   for (const ranges of [everySplitPoint(indexed.index), groupedSplitPoints(indexed.index, 4)]) {
     expectSame(await samplesOf(indexed, ranges), source)
   }
-  expectMonotonic(await samplesOf(indexed, everySplitPoint(indexed.index)))
+  expectMonotonic(await samplesOf(indexed))
   return indexed
 }
 
@@ -220,9 +226,7 @@ describe('Enhanced RTMP', () => {
     const wanted = await indexBytes(flvFile(plain))
     const given = await indexBytes(flvFile(inForm(plain, modEx, track)))
     expect(given.index.splitPoints).toEqual(wanted.index.splitPoints)
-    expect(await samplesOf(given, everySplitPoint(given.index))).toEqual(
-      await samplesOf(wanted, everySplitPoint(wanted.index)),
-    )
+    expect(await samplesOf(given)).toEqual(await samplesOf(wanted))
   })
 
   it('serves the first of several tracks', async () => {
@@ -238,11 +242,7 @@ describe('Enhanced RTMP', () => {
       body[0] = 0x80 | ((tag.body[0] ?? 0) & 0x70) | 6
       return { ...tag, body }
     })
-    const wanted = await indexBytes(flvFile(plain))
-    const given = await indexBytes(flvFile(tags))
-    expect(await samplesOf(given, everySplitPoint(given.index))).toEqual(
-      await samplesOf(wanted, everySplitPoint(wanted.index)),
-    )
+    expect(await samplesIn(flvFile(tags))).toEqual(await samplesIn(flvFile(plain)))
   })
 })
 
@@ -286,7 +286,7 @@ describe('audio that no browser plays in HLS', () => {
       transcodedFrom: { codec: decoder, channels, sampleRate },
     })
     expect(reader.initTracks(indexed.index, 0)?.map(({ kind }) => kind)).toEqual(['video'])
-    const samples = await samplesOf(indexed, everySplitPoint(indexed.index))
+    const samples = await samplesOf(indexed)
     expect(samples.filter(({ kind }) => kind === 'audio')).toHaveLength(100)
   })
 
@@ -370,8 +370,7 @@ describe('the start of video and audio', () => {
   it('begins at the first key frame, with the audio after the omitted frames', async () => {
     const tags = smallStream({ seconds: 6 })
     const firstKey = tags.findIndex((tag) => tag.body[0] === 0x17 && tag.body[1] === 1)
-    const indexed = await indexBytes(flvFile(tags.filter((_, i) => i !== firstKey)))
-    const samples = await samplesOf(indexed, everySplitPoint(indexed.index))
+    const samples = await samplesIn(flvFile(tags.filter((_, i) => i !== firstKey)))
     expect(samples[0]).toMatchObject({ kind: 'video', isKey: true, dtsSeconds: 0.096 })
     expect(samples.filter(({ kind }) => kind === 'video')).toHaveLength(40)
     const firstAudio = samples.find(({ kind }) => kind === 'audio')
@@ -397,8 +396,7 @@ describe('the start of video and audio', () => {
   })
 
   it('does not drift, although timestamps are rounded to milliseconds', async () => {
-    const indexed = await indexBytes(flvFile(smallStream({ seconds: 60 })))
-    const samples = await samplesOf(indexed, everySplitPoint(indexed.index))
+    const samples = await samplesIn(flvFile(smallStream({ seconds: 60 })))
     const audioTracks = samples.filter(({ kind }) => kind === 'audio')
     const lengths = new Set(
       audioTracks.map(({ durationSeconds }) => Math.round(durationSeconds * 44_100)),
@@ -439,7 +437,7 @@ describe('discontinuities', () => {
       SPLIT_DISCONTINUITY,
     ])
     const source = await reference(flvFile(tags))
-    expectSame(await samplesOf(indexed, everySplitPoint(index)), source)
+    expectSame(await samplesOf(indexed), source)
   })
 
   it.each([
@@ -458,7 +456,7 @@ describe('discontinuities', () => {
       SPLIT_KEY_FRAME | SPLIT_DISCONTINUITY,
       SPLIT_KEY_FRAME,
     ])
-    const samples = await samplesOf(indexed, everySplitPoint(index))
+    const samples = await samplesOf(indexed)
     const frames = samples.filter(({ kind }) => kind === 'video')
     const audioTracks = samples.filter(({ kind }) => kind === 'audio')
     expect([frames.length, audioTracks.length]).toEqual([80, 344])
@@ -480,7 +478,7 @@ describe('discontinuities', () => {
       SPLIT_KEY_FRAME,
     ])
     expect(durationSeconds(indexed.index)).toBeCloseTo(8, 1)
-    const samples = await samplesOf(indexed, everySplitPoint(indexed.index))
+    const samples = await samplesOf(indexed)
     expect(samples).toHaveLength(80 + 344)
   })
 
@@ -499,13 +497,11 @@ describe('discontinuities', () => {
     expect([...indexed.index.splitPoints.flags].every((flags) => flags === SPLIT_KEY_FRAME)).toBe(
       true,
     )
-    const plain = await indexBytes(flvFile(smallStream({ seconds: 8, startMs: 0 })))
-    const times = async (one: IndexedFile) =>
-      (await samplesOf(one, everySplitPoint(one.index))).map(({ ptsSeconds }) => ptsSeconds)
-    const [given, wanted] = [await times(indexed), await times(plain)]
+    const given = await samplesOf(indexed)
+    const wanted = await samplesIn(flvFile(smallStream({ seconds: 8, startMs: 0 })))
     expect(given).toHaveLength(wanted.length)
-    given.forEach((seconds, i) =>
-      expect(Math.abs(seconds - (wanted[i] ?? NaN))).toBeLessThan(0.002),
+    given.forEach(({ ptsSeconds }, i) =>
+      expect(Math.abs(ptsSeconds - (wanted[i]?.ptsSeconds ?? NaN))).toBeLessThan(0.002),
     )
   })
 
@@ -532,15 +528,14 @@ describe('discontinuities', () => {
         ? { ...tag, timeMs: tag.timeMs + 500_000 }
         : tag,
     )
-    const plain = await indexBytes(flvFile(smallStream({ seconds: 20 })))
     const order = smallStream({ seconds: 20 })
     expect(order.map(({ body }) => body)).toEqual(tags.map(({ body }) => body))
     const indexed = await indexBytes(flvFile(tags))
     expect(
       [...indexed.index.splitPoints.flags].some((flags) => (flags & SPLIT_DISCONTINUITY) !== 0),
     ).toBe(false)
-    const given = await samplesOf(indexed, everySplitPoint(indexed.index))
-    const wanted = await samplesOf(plain, everySplitPoint(plain.index))
+    const given = await samplesOf(indexed)
+    const wanted = await samplesIn(flvFile(smallStream({ seconds: 20 })))
     expect(given.map(({ sha1 }) => sha1)).toEqual(wanted.map(({ sha1 }) => sha1))
     given.forEach((sample, i) => {
       const expected = wanted[i]?.ptsSeconds ?? NaN
@@ -610,9 +605,8 @@ describe('corruption', () => {
     const whole = flvFile(tags)
     for (const end of [whole.length - 1, whole.length - 5, whole.length - 200, 30_003, 20_000]) {
       const bytes = whole.subarray(0, end)
-      const indexed = await indexBytes(bytes)
       const count = offsets.filter((offset) => offset - 4 <= end).length - 1 - 2
-      expect(await samplesOf(indexed, everySplitPoint(indexed.index))).toHaveLength(count)
+      expect(await samplesIn(bytes)).toHaveLength(count)
     }
   })
 
@@ -628,21 +622,17 @@ describe('corruption', () => {
   ])('%s cost no other tag', async (_, makeDamage) => {
     const at = Math.floor(tags.length / 2)
     const chunks = [...wholeTags.slice(0, at), ...makeDamage(at), ...wholeTags.slice(at)]
-    const indexed = await indexBytes(Buffer.concat([flvFile([]), ...chunks]))
-    const plain = await indexBytes(flvFile(tags))
-    const given = await samplesOf(indexed, everySplitPoint(indexed.index))
-    const wanted = await samplesOf(plain, everySplitPoint(plain.index))
+    const given = await samplesIn(Buffer.concat([flvFile([]), ...chunks]))
+    const wanted = await samplesIn(flvFile(tags))
     const lost = new Set(wanted.map(({ sha1 }) => sha1))
     for (const { sha1 } of given) lost.delete(sha1)
     expect(lost.size).toBe(0)
   })
 
   it('continues if all sizes after tags are wrong or missing', async () => {
-    const plain = await indexBytes(flvFile(tags))
-    const wanted = await samplesOf(plain, everySplitPoint(plain.index))
+    const wanted = await samplesIn(flvFile(tags))
     for (const trailer of [0, 99, 'none'] as const) {
-      const indexed = await indexBytes(flvFile(tags.map((tag) => ({ ...tag, trailer }))))
-      expect(await samplesOf(indexed, everySplitPoint(indexed.index))).toEqual(wanted)
+      expect(await samplesIn(flvFile(tags.map((tag) => ({ ...tag, trailer }))))).toEqual(wanted)
     }
   })
 
@@ -650,11 +640,7 @@ describe('corruption', () => {
     const at = Math.floor(tags.length / 2)
     const strange = audioTag({ codec: 0x0f }, 10_000, Buffer.alloc(400, 1))
     const bytes = flvFile([...tags.slice(0, at), strange, ...tags.slice(at)])
-    const indexed = await indexBytes(bytes)
-    const plain = await indexBytes(flvFile(tags))
-    expect(await samplesOf(indexed, everySplitPoint(indexed.index))).toEqual(
-      await samplesOf(plain, everySplitPoint(plain.index)),
-    )
+    expect(await samplesIn(bytes)).toEqual(await samplesIn(flvFile(tags)))
   })
 
   it('does not parse bytes inside a tag as one after an invalid size', async () => {
@@ -666,12 +652,9 @@ describe('corruption', () => {
     const lie = carrier.indexOf(Buffer.from('0900200000000000000000', 'hex'))
     carrier.writeUIntBE(lie - 15, 1, 3)
     const chunks = [...wholeTags.slice(0, at), carrier, ...wholeTags.slice(at)]
-    const indexed = await indexBytes(Buffer.concat([flvFile([]), ...chunks]))
-    const plain = await indexBytes(flvFile(tags))
-    const given = new Set(
-      (await samplesOf(indexed, everySplitPoint(indexed.index))).map(({ sha1 }) => sha1),
-    )
-    const wanted = await samplesOf(plain, everySplitPoint(plain.index))
+    const samples = await samplesIn(Buffer.concat([flvFile([]), ...chunks]))
+    const given = new Set(samples.map(({ sha1 }) => sha1))
+    const wanted = await samplesIn(flvFile(tags))
     expect(wanted.filter(({ sha1 }) => !given.has(sha1))).toEqual([])
     expect(given.size).toBe(new Set(wanted.map(({ sha1 }) => sha1)).size)
   })
@@ -680,9 +663,7 @@ describe('corruption', () => {
     const at = Math.floor(tags.length / 2)
     const bytes = flvFile(tags)
     bytes.writeUIntBE(0xfffff0, (offsets[at] ?? 0) + 1, 3)
-    const indexed = await indexBytes(bytes)
-    const plain = await indexBytes(flvFile(tags))
-    const wanted = await samplesOf(plain, everySplitPoint(plain.index))
-    expect(await samplesOf(indexed, everySplitPoint(indexed.index))).toHaveLength(wanted.length - 1)
+    const wanted = await samplesIn(flvFile(tags))
+    expect(await samplesIn(bytes)).toHaveLength(wanted.length - 1)
   })
 })
