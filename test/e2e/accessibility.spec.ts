@@ -1,7 +1,6 @@
 // All pages, also those of what does not exist, pass the automatic checks of WCAG 2.2 AA in both
 // colour schemes, and work by keyboard.
-import { AxeBuilder } from '@axe-core/playwright'
-import type { Page } from '@playwright/test'
+import { expectNoViolation } from './expect-no-violation.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { expect, test } from './site.ts'
 
@@ -51,12 +50,3 @@ test('moves the focus to the heading of the opened page', async ({ page }) => {
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Sessions: ${fixtureStreamer}`)
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
 })
-
-async function expectNoViolation(page: Page): Promise<void> {
-  // @ts-expect-error axe has its own copy of playwright-core, with other types.
-  const axe = new AxeBuilder({ page })
-  const { violations } = await axe
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze()
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
-}

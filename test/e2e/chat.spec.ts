@@ -1,7 +1,6 @@
 // The chat beside the video: it follows the session, can be searched, and shows where the crowd was
 // loud.
 import { appendFile } from 'node:fs/promises'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Locator, Page } from '@playwright/test'
 import { ircLine, twitchJson } from '../support/make/make-chat.ts'
 import type { MadeMessage } from '../support/make/make-chat.ts'
@@ -9,6 +8,7 @@ import { patienceMs } from '../support/patience.ts'
 import { sessionApiPath } from '../../shared/paths.ts'
 import { startServer, type StartedServer } from '../support/servers/start-server.ts'
 import { createTempLibrary, type TempLibrary } from '../support/temp-library.ts'
+import { expectNoViolation } from './expect-no-violation.ts'
 import { expect, test } from './site.ts'
 
 const date = '2026-01-31'
@@ -287,13 +287,4 @@ async function boxOf(locator: Locator) {
   const box = await locator.boundingBox()
   if (!box) throw new Error('the element is not rendered')
   return box
-}
-
-async function expectNoViolation(page: Page): Promise<void> {
-  // @ts-expect-error axe has its own copy of playwright-core, with other types.
-  const axe = new AxeBuilder({ page })
-  const { violations } = await axe
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze()
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
 }
