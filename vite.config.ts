@@ -9,10 +9,13 @@ import type { Plugin, Rolldown } from 'vite'
 import { compressAssets } from './scripts/compress-assets.ts'
 import { hlsFromSource } from './scripts/hls-from-source.ts'
 
-/** Files of the embedded player. The worker is equal, and has the name it has in the page. */
+/** Files of the embedded player. Worker and languages are equal, and have the names of the page. */
 const embedFiles = {
   entryFileNames: 'assets/embed-page-[hash].js',
-  chunkFileNames: 'assets/embed-[name]-[hash].js',
+  chunkFileNames: ({ facadeModuleId }: { facadeModuleId?: string | null }) =>
+    facadeModuleId?.includes('/web/language/') === true
+      ? 'assets/[name]-[hash].js'
+      : 'assets/embed-[name]-[hash].js',
   assetFileNames: ({ names }: { names: string[] }) =>
     names.some((name) => name.endsWith('.css'))
       ? 'assets/embed-[name]-[hash][extname]'

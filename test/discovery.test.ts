@@ -174,7 +174,7 @@ describe('link previews', () => {
     const html = await page('/')
     expect(html).toContain('<title>Streamers · Rerun &amp; Co</title>')
     expect(html).toContain(
-      '<a href="https://site.example/contact?a=1&amp;b=2">Contact</a>\n    </footer>',
+      '<a href="https://site.example/contact?a=1&amp;b=2">Contact</a>\n      <label>',
     )
     for (const tag of ['theme-color', 'rel="icon"', 'rel="apple-touch-icon"', 'rel="manifest"']) {
       expect(html).toContain(tag)

@@ -14,6 +14,8 @@ import { createAnalytics } from './analytics/analytics.ts'
 import { parsePageConfig } from './api/page-config.ts'
 import { Resource } from './api/resource.ts'
 import { readBasePath } from './base-path.ts'
+import { openLanguage } from './language/open-language.ts'
+import { translate } from './language/translate.ts'
 import { describeMissingCodec } from './player/playback/describe-codec.ts'
 import { playSession } from './player/engine/play-session.ts'
 import type { Playback } from './player/playback/playback.ts'
@@ -31,8 +33,10 @@ const basePath = readBasePath()
 const base = withoutTrailingSlashes(import.meta.env.VITE_API_BASE ?? basePath)
 const session = parseSessionPath(location.pathname)
 const stage = document.getElementById('stage')
+/** The video does not wait for it. */
+const language = openLanguage()
 if (stage && session) start(stage, session)
-else if (stage) showUnavailable(stage)
+else if (stage) void showUnavailable(stage)
 
 function start(stage: HTMLElement, session: SessionReference): void {
   const video = createVideoElement()
@@ -56,11 +60,11 @@ function start(stage: HTMLElement, session: SessionReference): void {
   })
   playback.subscribe(() => {
     const { codec } = playback.read()
-    if (codec !== undefined) showNote(stage, describeMissingCodec(codec))
+    if (codec !== undefined) void showNote(stage, codec)
     if (!isRefused(playback)) return
     leave()
     end()
-    showUnavailable(stage)
+    void showUnavailable(stage)
   })
   const analytics = createAnalytics({
     config: config.settled(new AbortController().signal).then((loaded) => loaded.analytics),
@@ -91,6 +95,7 @@ function showTitle(stage: HTMLElement, video: HTMLVideoElement, session: Session
   link.target = '_blank'
   link.textContent = document.title
   const heading = document.createElement('h1')
+  heading.translate = false
   heading.append(link)
   stage.append(heading)
   const update = () => {
@@ -107,7 +112,7 @@ function offerUnmute(stage: HTMLElement, video: HTMLVideoElement, audio: Autopla
   if (audio !== 'muted') return
   const button = document.createElement('button')
   button.type = 'button'
-  button.textContent = 'Unmute'
+  button.textContent = translate('Unmute')
   button.addEventListener('click', () => {
     video.muted = false
     // The button disappears, and its focus with it.
@@ -116,20 +121,22 @@ function offerUnmute(stage: HTMLElement, video: HTMLVideoElement, audio: Autopla
   stage.append(button)
 }
 
-function showNote(stage: HTMLElement, text: string): void {
+async function showNote(stage: HTMLElement, codec: string): Promise<void> {
+  await language
   const note = stage.querySelector(':scope > p') ?? document.createElement('p')
   note.role = 'status'
-  note.textContent = text
+  note.textContent = describeMissingCodec(codec)
   stage.append(note)
 }
 
-function showUnavailable(stage: HTMLElement): void {
+async function showUnavailable(stage: HTMLElement): Promise<void> {
+  await language
   const link = document.createElement('a')
   link.href = `${basePath}/`
   link.target = '_blank'
-  link.textContent = 'Watch others'
+  link.textContent = translate('Watch others')
   const heading = document.createElement('h1')
-  heading.textContent = 'This session is not available.'
+  heading.textContent = translate('This session is not available.')
   const note = document.createElement('section')
   note.append(heading, link)
   stage.replaceChildren(note)

@@ -7,6 +7,7 @@ import styles from './layout.module.css'
 import { siteName } from './navigation/use-document-title.ts'
 import { useNavigationEffects } from './navigation/use-navigation-effects.ts'
 import type { VisitMemory } from './navigation/visit-memory.ts'
+import { translate } from './language/translate.ts'
 
 interface LayoutProps {
   visits: VisitMemory
@@ -30,19 +31,19 @@ export function Layout({ visits, headerSlot, sidebarSlot, footerSlot }: LayoutPr
   return (
     <div className="site-layout">
       <a className={styles.skip} href="#main" onClick={skip}>
-        Skip to content
+        {translate('Skip to content')}
       </a>
       <header className="site-header">
-        <p className="site-brand">
+        <p className="site-brand" translate="no">
           <svg viewBox="4 6 23 20" aria-hidden="true">
             <path className="glow" d="M8.5 22.5a11 11 0 0 1 0-13" />
             <path d="M13 9.6v12.8a1 1 0 001.5.9l10.6-6.4a1 1 0 000-1.8L14.5 8.7a1 1 0 00-1.5.9z" />
           </svg>
           {siteName()}
         </p>
-        <nav aria-label="Site">
+        <nav aria-label={translate('Site')}>
           <Link className="site-home" to="/">
-            Home
+            {translate('Home')}
           </Link>
         </nav>
       </header>

@@ -6,6 +6,7 @@ import { createAnalytics } from './analytics/analytics.ts'
 import { AnalyticsContext } from './analytics/use-analytics.ts'
 import { createPageApi } from './api/page-api.ts'
 import { readBasePath } from './base-path.ts'
+import { openLanguage } from './language/open-language.ts'
 import { readVisitMemory } from './navigation/visit-memory.ts'
 import { previewOnRest } from './player/rest-preview.ts'
 import { createSessionPreloader } from './player/visit/session-preloader.ts'
@@ -33,7 +34,9 @@ history.scrollRestoration = 'manual'
 window.addEventListener('pagehide', () => visits.save(openStorage))
 
 const root = document.getElementById('root')
-if (root) {
+if (root) void openLanguage().then(() => render(root))
+
+function render(root: HTMLElement): void {
   createRoot(root).render(
     <StrictMode>
       {/* Transitions would delay a navigation until the old page has finished rendering. */}

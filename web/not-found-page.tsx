@@ -2,13 +2,14 @@
 import { Link } from './ui/link.tsx'
 import buttonStyles from './ui/button.module.css'
 import { PageHeader } from './ui/page-header.tsx'
+import { translate } from './language/translate.ts'
 
 export function NotFoundPage() {
   return (
     <>
-      <PageHeader heading="Page not found" />
+      <PageHeader heading={translate('Page not found')} />
       <Link className={buttonStyles.primary} to="/">
-        All streamers
+        {translate('All streamers')}
       </Link>
     </>
   )

@@ -1,12 +1,11 @@
 // One ad block, in the layout or in a list.
 import { memo, useEffect, useRef } from 'react'
 import type { RefObject } from 'react'
+import { translate } from '../language/translate.ts'
 import type { AdSlots } from './ad-slots.ts'
 import { useAdRoom, useAdSlots } from './ads-provider.tsx'
 import type { LayoutSlotName, ListSlotName, SlotName } from './slots/slot-engine.ts'
 import styles from './ad-block.module.css'
-
-const LABEL = 'Advertisement'
 
 /**
  * The space of a layout slot. It stays when its block is hidden; there is none without ads, and if
@@ -26,8 +25,12 @@ export function LayoutAd({ slotName }: { slotName: LayoutSlotName }) {
 function LayoutBlock({ slots, slotName }: { slots: AdSlots; slotName: LayoutSlotName }) {
   const hostRef = useAdHost(slots, slotName, 0)
   return (
-    <aside className={styles.block} data-ad-block={slotName} aria-label={`${LABEL}: ${slotName}`}>
-      <p className={styles.label}>{LABEL}</p>
+    <aside
+      className={styles.block}
+      data-ad-block={slotName}
+      aria-label={`${translate('Advertisement')}: ${translate(slotName)}`}
+    >
+      <p className={styles.label}>{translate('Advertisement')}</p>
       <div ref={hostRef} className={styles.host} />
     </aside>
   )
@@ -46,7 +49,7 @@ export const ListAd = memo(function ListAd({ slots, slotName, cardIndex }: ListA
   return (
     <li className={styles.entry}>
       <div className={styles.block} data-ad-block={slotName}>
-        <p className={styles.label}>{LABEL}</p>
+        <p className={styles.label}>{translate('Advertisement')}</p>
         <div ref={hostRef} className={styles.host} />
       </div>
     </li>

@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import type { SessionReference } from '../../shared/paths.ts'
 import { canContinueAt, readWatched } from '../navigation/watch-history.ts'
+import { translate } from '../language/translate.ts'
 import { play, seekTo } from './controls/commands.ts'
 import styles from './video-player.module.css'
 import { formatMoment } from '../ui/format-moment.ts'
@@ -35,7 +36,7 @@ export function ContinueButton({ playback, session }: ContinueButtonProps) {
 
   return (
     <button type="button" className={styles.resume} onClick={resume}>
-      {`Continue at ${formatMoment(seconds)}`}
+      {translate('Continue at {moment}', { moment: formatMoment(seconds) })}
     </button>
   )
 }

@@ -1,5 +1,6 @@
 // A field for seconds by which something comes later, or earlier.
 import { useState } from 'react'
+import { translate } from '../language/translate.ts'
 import styles from './offset-field.module.css'
 
 interface OffsetFieldProps {
@@ -31,7 +32,7 @@ export function OffsetField({ label, title, step, max, seconds, onChange }: Offs
           if (isWithin || target.value === '') onChange(isWithin ? changed : 0)
         }}
       />
-      <span aria-hidden="true">s</span>
+      <span aria-hidden="true">{translate('{seconds} s', { seconds: '' })}</span>
     </label>
   )
 }

@@ -7,6 +7,7 @@ import type { SessionReference } from '../../shared/paths.ts'
 import { useTimeout } from '../ui/use-timeout.ts'
 import { BackButton } from '../ui/back-button.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { Name } from '../ui/name.tsx'
 import { lazyPart } from './lazy-part.ts'
 import type { Playback } from './playback/playback.ts'
 import { isRefusal } from './playback/playback-state.ts'
@@ -71,7 +72,7 @@ export function PlayerPage({ api, preloader, session, hasViews }: PlayerPageProp
         heading={title}
         names={
           <>
-            <bdi>{streamer}</bdi> - <bdi>{date}</bdi> - <bdi>{sessionId}</bdi>
+            <Name>{streamer}</Name> - <Name>{date}</Name> - <Name>{sessionId}</Name>
           </>
         }
         size="session"

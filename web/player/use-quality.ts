@@ -1,5 +1,6 @@
 // The quality that is played: the visitor's choice, or what this browser and the server can do.
 import { useEffect, useState } from 'react'
+import { translate } from '../language/translate.ts'
 import { savePreferences } from './preferences.ts'
 import type { Quality } from './controls/tracks/quality-menu.tsx'
 import { describeMissingCodec } from './playback/describe-codec.ts'
@@ -55,7 +56,8 @@ export function useQuality(
   useEffect(() => {
     if (codec === undefined || fallback === undefined) return
     setHasOriginal(false)
-    setNote(`${describeMissingCodec(codec)} Playing ${fallback.label}.`)
+    const playing = translate('Playing {quality}.', { quality: fallback.label })
+    setNote(`${describeMissingCodec(codec)} ${playing}`)
     continueIn(fallback.id)
     // oxlint-disable-next-line react/exhaustive-deps -- once for each missing codec
   }, [codec, fallback])
@@ -66,9 +68,9 @@ export function useQuality(
       responses = isEncoded && playback.read().isStalled ? responses + 1 : 0
       if (responses < BUSY_LIMIT) return
       if (hasOriginal) {
-        setNote('The server is too busy for this quality. Playing the original.')
+        setNote(translate('The server is too busy for this quality. Playing the original.'))
         continueIn('')
-      } else setNote('The server is busy. Trying again…')
+      } else setNote(translate('The server is busy. Trying again…'))
     }
     // oxlint-disable-next-line react/exhaustive-deps -- the functions of any render are alike
   }, [playback, isEncoded, hasOriginal])

@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef, useState } from 'react'
 import type { ConfigResponse } from '../../shared/contract.ts'
 import type { Resource } from '../api/resource.ts'
+import { translate } from '../language/translate.ts'
 import type { AutoplayAudio } from './visit/autoplay.ts'
 import { enterSession, loadStart } from './visit/enter-session.ts'
 import { afterFirstFrame } from './visit/first-frame.ts'
@@ -110,7 +111,7 @@ export function VideoPlayer(props: VideoPlayerProps) {
     <div ref={stageRef} className={hasFrame ? styles.stage : styles.emptyStage}>
       {audio === 'muted' && (
         <button type="button" className={styles.unmute} onClick={unmute}>
-          Unmute
+          {translate('Unmute')}
         </button>
       )}
     </div>

@@ -2,6 +2,7 @@
 import type { DetailsResponse, SessionItem } from '../../shared/contract.ts'
 import { joinDetails } from '../api/join-details.ts'
 import type { DescribedSession } from '../api/join-details.ts'
+import { translate } from '../language/translate.ts'
 import { formatMonth, parseSessionDay } from './session-date.ts'
 import type { SessionDay } from './session-date.ts'
 
@@ -29,7 +30,6 @@ export interface SessionFilter {
 
 /** The month of all dates that are not days. */
 const OTHER = 'other'
-const OTHER_LABEL = 'Other dates'
 
 /** Adds the details, which may be missing or older than the list. */
 export function describeSessions(
@@ -62,9 +62,14 @@ export function filterSessions(
 /** Whether each word of the query is the start of a word of `Tuesday 3 March 2026`. */
 function isDay(day: SessionDay | undefined, wanted: string): boolean {
   const words = day
-    ? fold(`${day.weekday} ${Number(day.isoDate.slice(8))} ${formatMonth(day.month)}`).split(' ')
+    ? splitWords(fold(`${day.weekday} ${Number(day.isoDate.slice(8))} ${formatMonth(day.month)}`))
     : []
-  return wanted.split(/\s+/).every((start) => words.some((word) => word.startsWith(start)))
+  return splitWords(wanted).every((start) => words.some((word) => word.startsWith(start)))
+}
+
+/** In `2026年3月` too. */
+function splitWords(text: string): string[] {
+  return text.split(/\s+|(?<=年)/)
 }
 
 /** Titles may be in any Unicode normal form. */
@@ -100,5 +105,5 @@ function monthOf({ day }: ListedSession): string {
 }
 
 function labelOf(month: string): string {
-  return month === OTHER ? OTHER_LABEL : formatMonth(month)
+  return month === OTHER ? translate('Other dates') : formatMonth(month)
 }

@@ -9,6 +9,9 @@ import buttonStyles from '../ui/button.module.css'
 import { Card } from '../ui/card.tsx'
 import cardStyles from '../ui/card.module.css'
 import { Thumbnail } from '../ui/thumbnail.tsx'
+import { translate } from '../language/translate.ts'
+import { FilledText } from '../language/filled-text.tsx'
+import { Name } from '../ui/name.tsx'
 import type { ListedSession } from './listed-sessions.ts'
 import styles from './session-card.module.css'
 
@@ -47,7 +50,7 @@ export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
     <Card image={image}>
       <div className={styles.when}>
         <Heading id={dateId} className={cardStyles.title} title={date}>
-          <bdi>{date}</bdi>
+          <Name>{date}</Name>
         </Heading>
         {day && (
           <time className={styles.weekday} dateTime={day.isoDate}>
@@ -57,16 +60,16 @@ export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
       </div>
       {title && (
         <p className={cardStyles.name} title={title}>
-          <bdi>{title}</bdi>
+          <Name>{title}</Name>
         </p>
       )}
       {game && (
         <p className={cardStyles.detail} title={game}>
-          <bdi>{game}</bdi>
+          <Name>{game}</Name>
         </p>
       )}
       <p id={detailId} className={`${cardStyles.detail} ${cardStyles.id}`} title={sessionId}>
-        Session <bdi>{sessionId}</bdi>
+        <FilledText text="Session {id}" values={{ id: <Name>{sessionId}</Name> }} />
         {` • ${duration || '—'}`}
       </p>
       <Link
@@ -84,7 +87,7 @@ export const SessionCard = memo(function SessionCard(props: SessionCardProps) {
         <svg viewBox="0 0 16 16" aria-hidden="true">
           <path d="M5 3.5v9l7-4.5z" />
         </svg>
-        Play
+        {translate('Play')}
       </Link>
     </Card>
   )

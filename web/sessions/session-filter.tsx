@@ -1,5 +1,6 @@
 // Search and month of a long list of sessions.
 import { SearchBox } from '../ui/search-box.tsx'
+import { translate } from '../language/translate.ts'
 import styles from './session-filter.module.css'
 
 interface SessionFilterProps {
@@ -15,24 +16,23 @@ interface SessionFilterProps {
   onMonth(this: void, month: string): void
 }
 
-const SEARCH = 'Search session…'
-
 export function SessionFilter(props: SessionFilterProps) {
   const { query, onQuery, onSubmit, found, months, month, onMonth } = props
+  const search = translate('Search session…')
   return (
     <div className={styles.filter}>
       <SearchBox
-        label={SEARCH}
-        placeholder={SEARCH}
+        label={search}
+        placeholder={search}
         query={query}
         onQuery={onQuery}
         onSubmit={onSubmit}
         found={found}
       />
       <label className={styles.month}>
-        Month
+        {translate('Month')}
         <select value={month} onChange={(event) => onMonth(event.target.value)}>
-          <option value="">All</option>
+          <option value="">{translate('All')}</option>
           {months.map(({ value, label }) => (
             <option key={value} value={value}>
               {label}

@@ -3,6 +3,7 @@ import { memo } from 'react'
 import type { CSSProperties, ReactElement } from 'react'
 import { CardArea, CardGrid } from '../ui/card-list.tsx'
 import { useRenderedCount } from '../ui/use-rendered-count.ts'
+import { translate } from '../language/translate.ts'
 import { groupByMonth } from './listed-sessions.ts'
 import type { ListedSession } from './listed-sessions.ts'
 import styles from './session-list.module.css'
@@ -25,12 +26,12 @@ export const SessionList = memo(function SessionList(props: SessionListProps) {
   return (
     <CardArea layout="wide">
       {order === 'plain' ? (
-        <CardGrid label="Sessions" cards={cards} />
+        <CardGrid label={translate('Sessions')} cards={cards} />
       ) : (
         groupByMonth(sessions.slice(0, count)).map(({ key, label, start, end }) => (
           <div key={key} className={styles.month} style={rowsOf(end - start)}>
             <h2 className={styles.heading}>{label}</h2>
-            <CardGrid label="Sessions" cards={cards.slice(start, end)} />
+            <CardGrid label={translate('Sessions')} cards={cards.slice(start, end)} />
           </div>
         ))
       )}

@@ -14,6 +14,9 @@ import { readWatchedShares } from '../navigation/watch-history.ts'
 import { BackButton } from '../ui/back-button.tsx'
 import { describeFound, ListStatus } from '../ui/list-status.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { translate } from '../language/translate.ts'
+import { FilledText } from '../language/filled-text.tsx'
+import { Name } from '../ui/name.tsx'
 import { filterSessions, listMonths } from './listed-sessions.ts'
 import type { ListedSession } from './listed-sessions.ts'
 import { SessionCard } from './session-card.tsx'
@@ -65,11 +68,9 @@ export function SessionsPage(props: SessionsPageProps) {
   return (
     <>
       <PageHeader
-        heading={`Sessions: ${streamer}`}
+        heading={translate('Sessions: {streamer}', { streamer })}
         names={
-          <>
-            Sessions: <bdi>{streamer}</bdi>
-          </>
+          <FilledText text="Sessions: {streamer}" values={{ streamer: <Name>{streamer}</Name> }} />
         }
         back={<BackButton parent="/" />}
       />
@@ -117,7 +118,7 @@ function useSessionFilter(all: ListedSession[]) {
     month,
     onMonth,
     sessions,
-    found: sessions === all ? '' : describeFound(sessions.length, 'session'),
+    found: sessions === all ? '' : describeFound(sessions.length, 'sessions'),
     /** The cards may still show the result of an earlier query. */
     findNow: () => filterSessions(all, { query, month }),
   }

@@ -1,5 +1,7 @@
 // Who streams: avatar, name, description and links of a streamer.
 import type { DetailsResponse } from '../../shared/contract.ts'
+import { translate } from '../language/translate.ts'
+import { Name } from '../ui/name.tsx'
 import styles from './streamer-profile.module.css'
 
 interface StreamerProfileProps {
@@ -12,21 +14,21 @@ export function StreamerProfile({ details, avatarUrl }: StreamerProfileProps) {
   const { displayName, description, links = [], avatarUrl: avatarPath } = details
   if (!(displayName ?? description ?? avatarPath) && links.length === 0) return null
   return (
-    <section className={styles.profile} aria-label="About the streamer">
+    <section className={styles.profile} aria-label={translate('About the streamer')}>
       {avatarPath !== undefined && <img className={styles.avatar} src={avatarUrl} alt="" />}
       <div className={styles.text}>
         {displayName !== undefined && (
           <p className={styles.name}>
-            <bdi>{displayName}</bdi>
+            <Name>{displayName}</Name>
           </p>
         )}
         {description !== undefined && <p className={styles.description}>{description}</p>}
         {links.length > 0 && (
-          <ul className={styles.links} aria-label="Links">
+          <ul className={styles.links} aria-label={translate('Links')}>
             {links.map(({ label, url }) => (
               <li key={url}>
                 <a href={url} target="_blank" rel="noopener nofollow ugc">
-                  <bdi>{label}</bdi>
+                  <Name>{label}</Name>
                 </a>
               </li>
             ))}

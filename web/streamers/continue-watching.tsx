@@ -14,9 +14,10 @@ import cardStyles from '../ui/card.module.css'
 import { formatMoment } from '../ui/format-moment.ts'
 import { Link } from '../ui/link.tsx'
 import { Thumbnail } from '../ui/thumbnail.tsx'
+import { translate } from '../language/translate.ts'
+import { Name } from '../ui/name.tsx'
 import styles from './continue-watching.module.css'
 
-const LABEL = 'Continue watching'
 const LIMIT = 6
 
 /** Titles that arrive later would change the cards. */
@@ -34,11 +35,12 @@ export function ContinueWatching({ api }: { api: PageApi }) {
     void Promise.all(found).then((items) => signal.aborted || setListed(items.flat()))
     return () => left.abort()
   }, [api])
+  const label = translate('Continue watching')
   return (
     listed && (
-      <section aria-label={LABEL} hidden={listed.length === 0}>
-        <h2 className={styles.heading}>{LABEL}</h2>
-        <ul className={styles.row} aria-label={LABEL}>
+      <section aria-label={label} hidden={listed.length === 0}>
+        <h2 className={styles.heading}>{label}</h2>
+        <ul className={styles.row} aria-label={label}>
           {listed.map((item, position) => (
             <ContinueCard
               key={sessionKey(item.session)}
@@ -94,14 +96,14 @@ function ContinueCard({ item, thumbnailUrl, position }: ContinueCardProps) {
           to={`${playerPagePath(session)}?t=${positionSeconds}`}
           {...select}
         >
-          <bdi>{title ?? session.date}</bdi>
+          <Name>{title ?? session.date}</Name>
         </Link>
       </h3>
       <p className={`${cardStyles.detail} ${styles.line}`}>
-        <bdi>{session.streamer}</bdi>
+        <Name>{session.streamer}</Name>
       </p>
       <p className={`${cardStyles.detail} ${cardStyles.id}`}>
-        {`Continue at ${formatMoment(positionSeconds)}`}
+        {translate('Continue at {moment}', { moment: formatMoment(positionSeconds) })}
       </p>
     </Card>
   )

@@ -4,6 +4,7 @@ import { useResource } from '../api/use-resource.ts'
 import buttonStyles from '../ui/button.module.css'
 import { CardList } from '../ui/card-list.tsx'
 import { Link } from '../ui/link.tsx'
+import { translate } from '../language/translate.ts'
 import { StreamerCard } from './streamer-card.tsx'
 import styles from './streamers-page.module.css'
 
@@ -31,9 +32,9 @@ export function OtherStreamers({ api, streamer }: OtherStreamersProps) {
     ))
   return (
     <>
-      <CardList label="Streamers" layout="dense" cards={cards} />
+      <CardList label={translate('Streamers')} layout="dense" cards={cards} />
       <Link className={`${buttonStyles.primary} ${styles.all}`} to="/">
-        All streamers
+        {translate('All streamers')}
       </Link>
     </>
   )

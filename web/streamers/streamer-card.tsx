@@ -7,6 +7,8 @@ import buttonStyles from '../ui/button.module.css'
 import { Card } from '../ui/card.tsx'
 import cardStyles from '../ui/card.module.css'
 import { Thumbnail } from '../ui/thumbnail.tsx'
+import { translate, translateCount } from '../language/translate.ts'
+import { Name } from '../ui/name.tsx'
 import { initials } from './initials.ts'
 
 interface StreamerCardProps {
@@ -24,16 +26,16 @@ export const StreamerCard = memo(function StreamerCard(props: StreamerCardProps)
   return (
     <Card image={<Thumbnail url={thumbnailUrl} position={position} letters={initials(name)} />}>
       <h2 id={nameId} className={cardStyles.title} title={name}>
-        <bdi>{name}</bdi>
+        <Name>{name}</Name>
       </h2>
-      <p className={cardStyles.detail}>{`${recordingCount} recordings`}</p>
+      <p className={cardStyles.detail}>{translateCount(recordingCount, '{n} recordings')}</p>
       <Link
         className={`${buttonStyles.soft} ${cardStyles.action}`}
         to={sessionsPagePath(name)}
         aria-describedby={nameId}
         {...select}
       >
-        View Sessions
+        {translate('View Sessions')}
       </Link>
     </Card>
   )

@@ -5,6 +5,7 @@ import { useCardsWithAds } from '../ads/use-cards-with-ads.tsx'
 import type { PageApi } from '../api/page-api.ts'
 import { CardList } from '../ui/card-list.tsx'
 import { useRenderedCount } from '../ui/use-rendered-count.ts'
+import { translate } from '../language/translate.ts'
 import { StreamerCard } from './streamer-card.tsx'
 
 interface StreamerListProps {
@@ -31,5 +32,5 @@ export const StreamerList = memo(function StreamerList(props: StreamerListProps)
       />
     ))
   const entries = useCardsWithAds('list', cards)
-  return <CardList label="Streamers" layout="dense" cards={entries} />
+  return <CardList label={translate('Streamers')} layout="dense" cards={entries} />
 })

@@ -13,6 +13,7 @@ import { readContinuable } from '../navigation/watch-history.ts'
 import { describeFound, ListStatus } from '../ui/list-status.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SearchBox } from '../ui/search-box.tsx'
+import { translate } from '../language/translate.ts'
 import { filterStreamers } from './filter-streamers.ts'
 import styles from './streamers-page.module.css'
 import { ContinueWatching } from './continue-watching.tsx'
@@ -39,7 +40,7 @@ export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
   const all = list.status === 'loaded' ? list.value : NONE
   const streamers = useMemo(() => filterStreamers(all, shownQuery), [all, shownQuery])
   const found =
-    shownQuery !== '' && all.length > 0 ? describeFound(streamers.length, 'streamer') : ''
+    shownQuery !== '' && all.length > 0 ? describeFound(streamers.length, 'streamers') : ''
   const openStreamer = useOpenStreamer()
 
   function openSoleMatch(): void {
@@ -50,10 +51,10 @@ export function StreamersPage({ api, visits, visitKey }: StreamersPageProps) {
 
   return (
     <>
-      <PageHeader heading="Streamers">
+      <PageHeader heading={translate('Streamers')}>
         <SearchBox
-          label="Search streamer"
-          placeholder="Search streamer..."
+          label={translate('Search streamer')}
+          placeholder={translate('Search streamer...')}
           query={query}
           onQuery={setQuery}
           onSubmit={openSoleMatch}

@@ -1,5 +1,6 @@
 // Goes back in history, or to the parent page after a direct link.
 import { useNavigate } from 'react-router'
+import { translate } from '../language/translate.ts'
 import styles from './button.module.css'
 
 interface BackButtonProps {
@@ -15,7 +16,7 @@ export function BackButton({ parent }: BackButtonProps) {
       <svg viewBox="0 0 16 16" aria-hidden="true">
         <path d="M10 3 5 8l5 5" />
       </svg>
-      Back
+      {translate('Back')}
     </button>
   )
 }

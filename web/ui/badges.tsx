@@ -1,4 +1,5 @@
 // What is drawn over the image of a card: duration, state, watched part.
+import { translate } from '../language/translate.ts'
 import styles from './badges.module.css'
 
 /** `duration` is `H:MM:SS`; the card's text contains it too. */
@@ -12,7 +13,7 @@ export function DurationBadge({ duration }: { duration: string }) {
 
 /** Marks a session that is still being recorded. */
 export function LiveBadge() {
-  return <span className={styles.live}>Live</span>
+  return <span className={styles.live}>{translate('Live')}</span>
 }
 
 /** `share` is the watched part of the session, 0 to 1. */
@@ -23,7 +24,7 @@ export function WatchedBar({ share }: { share: number }) {
       className={styles.watched}
       // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- browsers style `progress` apart
       role="progressbar"
-      aria-label="Watched"
+      aria-label={translate('Watched')}
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={percent}

@@ -1,4 +1,5 @@
 // What a list shows instead of cards.
+import { translate, translateCount } from '../language/translate.ts'
 import styles from './list-status.module.css'
 
 interface ListStatusProps {
@@ -9,7 +10,7 @@ interface ListStatusProps {
 
 /** Screen readers announce a change, if the element was rendered before. */
 export function ListStatus({ isLoading, text }: ListStatusProps) {
-  const shown = isLoading ? 'Loading…' : text
+  const shown = isLoading ? translate('Loading…') : text
   return (
     <output className={styles.status} data-loading={isLoading || undefined}>
       {shown && (
@@ -22,6 +23,11 @@ export function ListStatus({ isLoading, text }: ListStatusProps) {
 }
 
 /** The result of a search in words, 'No streamers found' too. Without a search there is no text. */
-export function describeFound(count: number, noun: 'streamer' | 'session'): string {
-  return `${count || 'No'} ${noun}${count === 1 ? '' : 's'} found`
+export function describeFound(count: number, what: 'streamers' | 'sessions'): string {
+  if (what === 'streamers') {
+    if (count === 0) return translate('No streamers found')
+    return translateCount(count, '{n} streamers found', '{n} streamer found')
+  }
+  if (count === 0) return translate('No sessions found')
+  return translateCount(count, '{n} sessions found', '{n} session found')
 }

@@ -1,5 +1,6 @@
 // The overlay of a pre-roll: video, ×, label and link. Plain DOM, because an ad blocker may remove
 // it, which React does not survive.
+import { translate } from '../../language/translate.ts'
 import type { PrerollAd } from './load-vast.ts'
 import styles from './preroll.module.css'
 
@@ -19,14 +20,14 @@ export function createOverlay({
   const root = element('div', styles.cover)
   root.dataset['preroll'] = ''
   root.setAttribute('role', 'region')
-  root.setAttribute('aria-label', 'Advertisement')
+  root.setAttribute('aria-label', translate('Advertisement'))
   const close = element('button', styles.close)
   close.type = 'button'
-  close.setAttribute('aria-label', 'Close ad')
+  close.setAttribute('aria-label', translate('Close ad'))
   close.textContent = '×'
   const label = element('p', styles.label)
   const remaining = element('span', styles.remaining)
-  label.append('Ad', remaining)
+  label.append(translate('Ad'), remaining)
   const link = clickThroughUrl === undefined ? undefined : createLink(clickThroughUrl)
   const video = createVideo()
   root.append(close, video, ...(link ? [link] : []), label)
@@ -60,7 +61,7 @@ function createLink(url: string): HTMLAnchorElement {
   link.target = '_blank'
   link.rel = 'noopener sponsored nofollow'
   const linkLabel = element('span', styles.linkLabel)
-  linkLabel.textContent = 'Visit advertiser'
+  linkLabel.textContent = translate('Visit advertiser')
   link.append(linkLabel)
   return link
 }

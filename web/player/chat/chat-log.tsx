@@ -4,6 +4,7 @@ import type { ComponentProps, FocusEvent } from 'react'
 import buttons from '../../ui/button.module.css'
 import type { Playback } from '../playback/playback.ts'
 import { usePlayback } from '../playback/use-playback.ts'
+import { translate } from '../../language/translate.ts'
 import type { ChatMessage } from './chat-source.ts'
 import type { ChatSource } from './chat-source.ts'
 import styles from './chat-panel.module.css'
@@ -68,7 +69,7 @@ export function ChatLog({ playback, source, offsetSeconds, row }: ChatLogProps) 
     <div className={styles.body}>
       <MessageList
         ref={logRef}
-        aria-label="Messages"
+        aria-label={translate('Messages')}
         messages={messages}
         row={row}
         onScroll={noticeScroll}
@@ -80,7 +81,7 @@ export function ChatLog({ playback, source, offsetSeconds, row }: ChatLogProps) 
           className={`${buttons.primary} ${styles.now}`}
           onClick={() => setIsFollowing(true)}
         >
-          Jump to now
+          {translate('Jump to now')}
         </button>
       )}
     </div>

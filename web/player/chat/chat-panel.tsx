@@ -3,6 +3,9 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { SearchBox } from '../../ui/search-box.tsx'
 import { OffsetField } from '../offset-field.tsx'
 import type { Playback } from '../playback/playback.ts'
+import { translate } from '../../language/translate.ts'
+import { FilledText } from '../../language/filled-text.tsx'
+import { Name } from '../../ui/name.tsx'
 import { ChatLog } from './chat-log.tsx'
 import styles from './chat-panel.module.css'
 import { placeChat } from './chat-place.ts'
@@ -16,7 +19,6 @@ export interface ChatPanelProps {
   onSeek(this: void, seconds: number): void
 }
 
-const SEARCH = 'Search chat…'
 /** A day. */
 const MAX_OFFSET_SECONDS = 86_400
 
@@ -26,14 +28,15 @@ export function ChatPanel({ playback, chat, onSeek }: ChatPanelProps) {
   const [user, setUser] = useState<string>()
   useLayoutEffect(() => placeChat(playback.video, isRoomBeside), [playback, isRoomBeside])
   const row = useMemo(() => ({ offsetSeconds, onSeek, onUser: setUser }), [offsetSeconds, onSeek])
+  const search = translate('Search chat…')
   const query = { text: text.trim(), user }
   const isSearch = query.text !== '' || user !== undefined
   return (
-    <section className={styles.chat} aria-label="Chat">
+    <section className={styles.chat} aria-label={translate('Chat')}>
       <div className={styles.tools}>
         <SearchBox
-          label={SEARCH}
-          placeholder={SEARCH}
+          label={search}
+          placeholder={search}
           query={text}
           onQuery={setText}
           onSubmit={() => undefined}
@@ -41,7 +44,7 @@ export function ChatPanel({ playback, chat, onSeek }: ChatPanelProps) {
         />
         {user !== undefined && <UserFilter user={user} onEnd={() => setUser(undefined)} />}
       </div>
-      {isFailed && <p className={styles.note}>The chat could not be loaded.</p>}
+      {isFailed && <p className={styles.note}>{translate('The chat could not be loaded.')}</p>}
       {isSearch ? (
         <ChatSearch key={JSON.stringify(query)} source={source} query={query} row={row} />
       ) : (
@@ -49,8 +52,8 @@ export function ChatPanel({ playback, chat, onSeek }: ChatPanelProps) {
       )}
       <div className={styles.offset}>
         <OffsetField
-          label="Chat offset"
-          title="Seconds by which messages come later"
+          label={translate('Chat offset')}
+          title={translate('Seconds by which messages come later')}
           step={1}
           max={MAX_OFFSET_SECONDS}
           seconds={offsetSeconds}
@@ -73,7 +76,7 @@ function UserFilter({ user, onEnd }: UserFilterProps) {
   return (
     <button ref={buttonRef} type="button" className={styles.filter} onClick={onEnd}>
       <span>
-        Only <bdi>{user}</bdi>
+        <FilledText text="Only {user}" values={{ user: <Name>{user}</Name> }} />
       </span>
       <span aria-hidden="true">×</span>
     </button>

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react'
 import type { ComponentProps } from 'react'
 import buttons from '../../ui/button.module.css'
+import { translate, translateCount } from '../../language/translate.ts'
 import type { ChatSource } from './chat-source.ts'
 import styles from './chat-panel.module.css'
 import { MessageList } from './message-list.tsx'
@@ -37,7 +38,9 @@ export function ChatSearch({ source, query, row }: ChatSearchProps) {
     <div className={styles.body}>
       <div className={styles.progress}>
         <output>{isSearching ? '' : describeFound(messages.length)}</output>
-        {isSearching && <progress aria-label="Search" value={searched} max={total || 1} />}
+        {isSearching && (
+          <progress aria-label={translate('Search')} value={searched} max={total || 1} />
+        )}
         {!isSearching && searched < total && (
           <button
             type="button"
@@ -47,16 +50,16 @@ export function ChatSearch({ source, query, row }: ChatSearchProps) {
               setFindings({ ...findings, isSearching: true })
             }}
           >
-            Search further
+            {translate('Search further')}
           </button>
         )}
       </div>
-      <MessageList aria-label="Found messages" messages={messages} row={row} />
+      <MessageList aria-label={translate('Found messages')} messages={messages} row={row} />
     </div>
   )
 }
 
 function describeFound(found: number): string {
-  if (found === 0) return 'No messages found'
-  return found === 1 ? '1 message' : `${found} messages`
+  if (found === 0) return translate('No messages found')
+  return translateCount(found, '{n} messages', '{n} message')
 }

@@ -1,6 +1,8 @@
 // One message of a chat: time, badges, name, text.
 import { memo } from 'react'
 import { formatMoment } from '../../ui/format-moment.ts'
+import { translate } from '../../language/translate.ts'
+import { Name } from '../../ui/name.tsx'
 import type { ChatMessage } from './chat-source.ts'
 import styles from './chat-panel.module.css'
 import { nameColor } from './name-color.ts'
@@ -13,14 +15,14 @@ interface MessageRowProps {
   onUser(this: void, user: string): void
 }
 
-const KINDS = { paid: 'Paid', member: 'Member', raid: 'Raid', system: 'System' }
+const KINDS = { paid: 'Paid', member: 'Member', raid: 'Raid', system: 'System' } as const
 
 /** Its buttons are no tab stops: hundreds would be before what follows the chat. */
 export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
   const { message, offsetSeconds, onSeek, onUser } = props
   const { t, user, color, text, kind, badges = [] } = message
   const seconds = Math.max(t + offsetSeconds, 0)
-  const marks = kind ? [KINDS[kind], ...badges] : badges
+  const marks = kind ? [translate(KINDS[kind]), ...badges] : badges
   return (
     <p className={styles.message} data-kind={kind}>
       <button type="button" className={styles.time} tabIndex={-1} onClick={() => onSeek(seconds)}>
@@ -34,7 +36,7 @@ export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
         tabIndex={-1}
         onClick={() => onUser(user)}
       >
-        <bdi>{user}</bdi>
+        <Name>{user}</Name>
       </button>{' '}
       <bdi>{text}</bdi>
     </p>

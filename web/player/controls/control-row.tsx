@@ -5,9 +5,11 @@ import { playerPagePath } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { Playback } from '../playback/playback.ts'
 import { usePlayback } from '../playback/use-playback.ts'
+import { translate } from '../../language/translate.ts'
 import { jumpToLive } from './commands.ts'
 import styles from './controls.module.css'
 import { Icon } from './icon.tsx'
+import { formatStep } from './format-step.ts'
 import { LIVE_SECONDS, secondsToEdge } from './live-edge.ts'
 import type { Neighbours } from './neighbours.ts'
 import { ShareButtons } from './share/share-buttons.tsx'
@@ -28,20 +30,26 @@ interface ControlRowProps {
 
 export function ControlRow(props: ControlRowProps) {
   const { playback, neighbours, isTheatre, hasShortcuts, onCommand, onRate } = props
+  const theatre = translate('Theatre')
+  const help = translate('Keyboard shortcuts')
   return (
     <>
       <div className={styles.group}>
-        <SessionLink name="Previous session" icon="previous" session={neighbours.previous} />
-        <SeekButton label="−10 s" seconds={-10} onCommand={onCommand} />
-        <SeekButton label="+10 s" seconds={10} onCommand={onCommand} />
-        <SessionLink name="Next session" icon="next" session={neighbours.next} />
+        <SessionLink
+          name={translate('Previous session')}
+          icon="previous"
+          session={neighbours.previous}
+        />
+        <SeekButton seconds={-10} onCommand={onCommand} />
+        <SeekButton seconds={10} onCommand={onCommand} />
+        <SessionLink name={translate('Next session')} icon="next" session={neighbours.next} />
         <SpeedMenu playback={playback} onSelect={onRate} />
         <button
           type="button"
           className={`${styles.control} ${styles.named}`}
-          aria-label="Theatre"
+          aria-label={theatre}
           aria-pressed={isTheatre}
-          title={hasShortcuts ? 'Theatre (T)' : 'Theatre'}
+          title={hasShortcuts ? `${theatre} (T)` : theatre}
           onClick={() => onCommand({ name: 'theatre' })}
         >
           <Icon name="theatre" />
@@ -54,8 +62,8 @@ export function ControlRow(props: ControlRowProps) {
         <button
           type="button"
           className={styles.control}
-          aria-label="Keyboard shortcuts"
-          title={hasShortcuts ? 'Keyboard shortcuts (?)' : 'Keyboard shortcuts'}
+          aria-label={help}
+          title={hasShortcuts ? `${help} (?)` : help}
           onClick={() => onCommand({ name: 'help' })}
         >
           <Icon name="keyboard" />
@@ -90,19 +98,18 @@ function SessionLink({ name, icon, session }: SessionLinkProps) {
 }
 
 interface SeekButtonProps {
-  label: string
   seconds: number
   onCommand(this: void, command: Command): void
 }
 
-function SeekButton({ label, seconds, onCommand }: SeekButtonProps) {
+function SeekButton({ seconds, onCommand }: SeekButtonProps) {
   return (
     <button
       type="button"
       className={styles.control}
       onClick={() => onCommand({ name: 'seek by', seconds })}
     >
-      {label}
+      {formatStep(seconds)}
     </button>
   )
 }
@@ -113,7 +120,7 @@ function LiveButton({ playback }: Pick<ControlRowProps, 'playback'>) {
   return (
     <button type="button" className={styles.offer} onClick={() => jumpToLive(playback)}>
       <Icon name="live" />
-      Jump to live
+      {translate('Jump to live')}
     </button>
   )
 }

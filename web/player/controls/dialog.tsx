@@ -1,6 +1,7 @@
 // A modal dialog with a title.
 import { useEffect, useId, useRef } from 'react'
 import type { ReactNode } from 'react'
+import { translate } from '../../language/translate.ts'
 import styles from './dialog.module.css'
 import { Icon } from './icon.tsx'
 
@@ -21,7 +22,12 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog ref={dialogRef} className={styles.dialog} aria-labelledby={id} onClose={onClose}>
       <div className={styles.header}>
         <h2 id={id}>{title}</h2>
-        <button type="button" className={styles.close} aria-label="Close" onClick={onClose}>
+        <button
+          type="button"
+          className={styles.close}
+          aria-label={translate('Close')}
+          onClick={onClose}
+        >
           <Icon name="close" />
         </button>
       </div>

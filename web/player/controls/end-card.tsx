@@ -2,6 +2,9 @@
 import { Link } from '../../ui/link.tsx'
 import { playerPagePath } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
+import { translate } from '../../language/translate.ts'
+import { FilledText } from '../../language/filled-text.tsx'
+import { Name } from '../../ui/name.tsx'
 import { play, seekTo } from './commands.ts'
 import styles from './end-card.module.css'
 import { Icon } from './icon.tsx'
@@ -29,7 +32,7 @@ export function EndCard({ playback, neighbours, thumbnailUrl }: EndCardProps) {
   return (
     <div className={styles.card} data-end-card="">
       {sessions.length > 0 && (
-        <p className={styles.heading}>{next ? 'Up next' : 'Earlier sessions'}</p>
+        <p className={styles.heading}>{translate(next ? 'Up next' : 'Earlier sessions')}</p>
       )}
       <div className={styles.sessions}>
         {sessions.map((session) => (
@@ -43,17 +46,17 @@ export function EndCard({ playback, neighbours, thumbnailUrl }: EndCardProps) {
               alt=""
               onError={({ currentTarget }) => void (currentTarget.hidden = true)}
             />
-            {session.title && <bdi className={styles.title}>{session.title}</bdi>}
-            <bdi>{session.date}</bdi>
+            {session.title && <Name className={styles.title}>{session.title}</Name>}
+            <Name>{session.date}</Name>
             <span>
-              Session <bdi>{session.sessionId}</bdi>
+              <FilledText text="Session {id}" values={{ id: <Name>{session.sessionId}</Name> }} />
             </span>
           </Link>
         ))}
       </div>
       <button type="button" className={styles.replay} onClick={replay}>
         <Icon name="replay" />
-        Watch again
+        {translate('Watch again')}
       </button>
     </div>
   )

@@ -1,6 +1,7 @@
 // The button Speed and its menu.
 import { usePlayback } from '../playback/use-playback.ts'
 import type { Playback } from '../playback/playback.ts'
+import { formatNumber, translate } from '../../language/translate.ts'
 import { RATES } from './commands.ts'
 import { Menu } from './menu.tsx'
 
@@ -13,7 +14,7 @@ export function SpeedMenu({ playback, onSelect }: SpeedMenuProps) {
   const rate = usePlayback(playback, (state) => state.rate)
   return (
     <Menu
-      label="Speed"
+      label={translate('Speed')}
       icon="speed"
       value={formatRate(rate)}
       items={RATES.map((other) => ({ label: formatRate(other), isSelected: other === rate }))}
@@ -22,6 +23,7 @@ export function SpeedMenu({ playback, onSelect }: SpeedMenuProps) {
   )
 }
 
-function formatRate(rate: number): string {
-  return `${rate}×`
+/** `1.5×` */
+export function formatRate(rate: number): string {
+  return `${formatNumber(rate)}×`
 }

@@ -3,6 +3,7 @@ import { describeMissingCodec } from '../playback/describe-codec.ts'
 import { SOUND_ONLY } from '../playback/playlist.ts'
 import { usePlayback } from '../playback/use-playback.ts'
 import type { Playback } from '../playback/playback.ts'
+import { translate, translateKnown } from '../../language/translate.ts'
 import { useDelayed } from './use-delayed.ts'
 import styles from './stall-spinner.module.css'
 import type { Quality } from './tracks/quality-menu.tsx'
@@ -37,7 +38,7 @@ export function StallSpinner({ playback, qualities, note, onQuality }: StallSpin
           {describeMissingCodec(codec)}
           {sound && (
             <button type="button" className={styles.offer} onClick={() => onQuality(sound.id)}>
-              {sound.label}
+              {translateKnown(sound.label)}
             </button>
           )}
         </span>
@@ -50,7 +51,9 @@ export function StallSpinner({ playback, qualities, note, onQuality }: StallSpin
       {isShown && (
         <>
           <span className={styles.spinner} data-away={isAway || undefined} />
-          <span className={styles.label}>{isAway ? 'Waiting for the network…' : 'Loading…'}</span>
+          <span className={styles.label}>
+            {translate(isAway ? 'Waiting for the network…' : 'Loading…')}
+          </span>
         </>
       )}
     </output>

@@ -9,6 +9,7 @@ import type { SessionReference } from '../../../shared/paths.ts'
 import { readWatchedShares } from '../../navigation/watch-history.ts'
 import { CardList } from '../../ui/card-list.tsx'
 import { ListStatus } from '../../ui/list-status.tsx'
+import { translate } from '../../language/translate.ts'
 import type { recommendSessions, RecommendedSession } from './recommend.ts'
 import { SessionLinkCard } from './session-link-card.tsx'
 import styles from './recommended.module.css'
@@ -53,17 +54,18 @@ export function Recommended({ api, session, isDue, isShown }: RecommendedProps) 
   ))
 
   const entries = useCardsWithAds('recommended', cards)
+  const label = translate('Recommended')
 
   return (
     <section
       className={isShown ? styles.recommended : `${styles.recommended} ${styles.pending}`}
-      aria-label="Recommended"
+      aria-label={label}
     >
-      <h2 className={styles.heading}>Recommended</h2>
+      <h2 className={styles.heading}>{label}</h2>
       {list.status === 'loading' ? (
         <ListStatus isLoading />
       ) : (
-        <CardList label="Recommended" layout="dense" cards={entries} />
+        <CardList label={label} layout="dense" cards={entries} />
       )}
     </section>
   )

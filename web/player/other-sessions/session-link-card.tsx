@@ -8,6 +8,8 @@ import { LiveBadge, WatchedBar } from '../../ui/badges.tsx'
 import { Card } from '../../ui/card.tsx'
 import cardStyles from '../../ui/card.module.css'
 import { Thumbnail } from '../../ui/thumbnail.tsx'
+import { FilledText } from '../../language/filled-text.tsx'
+import { Name } from '../../ui/name.tsx'
 
 interface SessionLinkCardProps {
   session: SessionReference & Partial<DescribedSession> & { duration?: string | undefined }
@@ -37,21 +39,21 @@ export function SessionLinkCard(props: SessionLinkCardProps) {
     <Card image={image}>
       <h3 className={cardStyles.title}>
         <Link className={cardStyles.cover} to={playerPagePath(reference)} {...select}>
-          <bdi>{isOfOneStreamer ? date : streamer}</bdi>
+          <Name>{isOfOneStreamer ? date : streamer}</Name>
         </Link>
       </h3>
       {title && (
         <p className={cardStyles.name} title={title}>
-          <bdi>{title}</bdi>
+          <Name>{title}</Name>
         </p>
       )}
       {!isOfOneStreamer && (
         <p className={cardStyles.detail}>
-          <bdi>{date}</bdi>
+          <Name>{date}</Name>
         </p>
       )}
       <p className={`${cardStyles.detail} ${cardStyles.id}`}>
-        Session <bdi>{sessionId}</bdi>
+        <FilledText text="Session {id}" values={{ id: <Name>{sessionId}</Name> }} />
         {duration && ` • ${duration}`}
       </p>
     </Card>

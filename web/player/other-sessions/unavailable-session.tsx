@@ -12,6 +12,9 @@ import { Link } from '../../ui/link.tsx'
 import { ListStatus } from '../../ui/list-status.tsx'
 import { useRenderedCount } from '../../ui/use-rendered-count.ts'
 import { useTimeout } from '../../ui/use-timeout.ts'
+import { translate } from '../../language/translate.ts'
+import { FilledText } from '../../language/filled-text.tsx'
+import { Name } from '../../ui/name.tsx'
 import { SessionLinkCard } from './session-link-card.tsx'
 import styles from './unavailable-session.module.css'
 import { useReloadWhenListed } from './use-reload-when-listed.ts'
@@ -48,7 +51,7 @@ export function UnavailableSession({ api, session, onSettled }: UnavailableSessi
     .map((item) => ({ ...item, streamer }))
     .filter((item) => playerPagePath(item) !== own)
   const count = useRenderedCount(others.length, 0)
-  const heading = `More from ${streamer}`
+  const heading = translate('More from {streamer}', { streamer })
   const cards = others
     .slice(0, count)
     .map((item) => (
@@ -75,13 +78,16 @@ export function UnavailableSession({ api, session, onSettled }: UnavailableSessi
       {!isSettled && <ListStatus isLoading />}
       {isSettled && cards.length === 0 && (
         <Link className={buttonStyles.primary} to="/">
-          All streamers
+          {translate('All streamers')}
         </Link>
       )}
       {isSettled && cards.length > 0 && (
         <section>
           <h2 className={styles.heading} title={streamer}>
-            More from <bdi>{streamer}</bdi>
+            <FilledText
+              text="More from {streamer}"
+              values={{ streamer: <Name>{streamer}</Name> }}
+            />
           </h2>
           <CardList label={heading} layout="wide" cards={cards} />
         </section>

@@ -4,6 +4,8 @@ import { formatMoment } from '../../ui/format-moment.ts'
 import { Link } from '../../ui/link.tsx'
 import type { Playback } from '../playback/playback.ts'
 import { usePlayback } from '../playback/use-playback.ts'
+import { translate } from '../../language/translate.ts'
+import { Name } from '../../ui/name.tsx'
 import type { OfferView } from '../views/use-views.ts'
 import { momentIn, sharedTime } from './same-moment.ts'
 import styles from './session-story.module.css'
@@ -23,10 +25,11 @@ export function AtTheSameTime({
   offerView,
 }: AtTheSameTimeProps) {
   const seconds = usePlayback(playback, (state) => Math.floor(state.positionSeconds))
+  const label = translate('At the same time')
   return (
     <>
-      <h2 className={styles.heading}>At the same time</h2>
-      <ul className={styles.around} aria-label="At the same time">
+      <h2 className={styles.heading}>{label}</h2>
+      <ul className={styles.around} aria-label={label}>
         {sessions.map((other) => {
           const path = playerPagePath(other)
           const view = offerView(other)
@@ -37,15 +40,15 @@ export function AtTheSameTime({
                 className={styles.streamer}
                 to={`${path}?t=${momentIn(other, shared, seconds)}`}
               >
-                <bdi>{other.streamer}</bdi>
+                <Name>{other.streamer}</Name>
               </Link>
-              {other.title !== undefined && <bdi>{other.title}</bdi>}
+              {other.title !== undefined && <Name>{other.title}</Name>}
               <span>
                 {formatMoment(shared.from)} – {formatMoment(shared.to)}
               </span>
               {view && (
                 <button type="button" className={styles.more} onClick={view}>
-                  Watch together
+                  {translate('Watch together')}
                 </button>
               )}
             </li>

@@ -12,6 +12,8 @@ import { useDocumentTitle } from '../../navigation/use-document-title.ts'
 import { Link } from '../../ui/link.tsx'
 import { playFrom } from '../controls/commands.ts'
 import type { Playback } from '../playback/playback.ts'
+import { currentLanguage, translate } from '../../language/translate.ts'
+import { Name } from '../../ui/name.tsx'
 import { AtTheSameTime } from './at-the-same-time.tsx'
 import styles from './session-story.module.css'
 import { splitAtTimeCodes } from './time-codes.ts'
@@ -46,12 +48,12 @@ export function SessionStory(props: SessionStoryProps) {
   return (
     <section
       className={styles.story}
-      aria-label="About this session"
+      aria-label={translate('About this session')}
       data-loading={isLoading || undefined}
     >
       {title !== undefined && (
         <h2 className={styles.title}>
-          <bdi>{title}</bdi>
+          <Name>{title}</Name>
         </h2>
       )}
       <p className={styles.facts}>
@@ -59,10 +61,10 @@ export function SessionStory(props: SessionStoryProps) {
           <img className={styles.avatar} src={api.streamerThumbnailUrl(streamer)} alt="" />
         )}
         <Link className={styles.streamer} to={sessionsPagePath(streamer)}>
-          <bdi>{displayName ?? streamer}</bdi>
+          <Name>{displayName ?? streamer}</Name>
         </Link>
         <span>{formatDay(date, startTime)}</span>
-        {game !== undefined && <bdi>{game}</bdi>}
+        {game !== undefined && <Name>{game}</Name>}
       </p>
       {description !== undefined && (
         <Description playback={playback} text={description} durationSeconds={durationSeconds} />
@@ -79,7 +81,7 @@ function formatDay(date: string, startTime: string | undefined): string {
   const day = sessionDay(date)
   const known = startTime ?? day
   if (known === undefined || Number.isNaN(Date.parse(known))) return date
-  return new Date(known).toLocaleString('en', {
+  return new Date(known).toLocaleString(currentLanguage(), {
     dateStyle: 'full',
     ...(startTime === undefined ? { timeZone: 'UTC' } : { timeStyle: 'short' }),
   })
@@ -129,7 +131,7 @@ function Description({ playback, text, durationSeconds }: DescriptionProps) {
           aria-expanded={state === 'expanded'}
           onClick={() => setState(state === 'expanded' ? 'collapsed' : 'expanded')}
         >
-          {state === 'expanded' ? 'Show less' : 'Show more'}
+          {translate(state === 'expanded' ? 'Show less' : 'Show more')}
         </button>
       )}
     </>

@@ -2,7 +2,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { playerPagePath } from '../../../shared/paths.ts'
 import type { PageApi } from '../../api/page-api.ts'
+import { translate } from '../../language/translate.ts'
 import { Link } from '../../ui/link.tsx'
+import { Name } from '../../ui/name.tsx'
 import { playSession } from '../engine/play-session.ts'
 import type { Playback } from '../playback/playback.ts'
 import type { SessionAround } from '../story/use-around.ts'
@@ -51,11 +53,11 @@ export function ViewTile(props: ViewTileProps) {
           muted
           onClick={() => onHeard(true)}
         />
-        {!isRecorded && <p className={styles.absent}>Not recorded at this moment</p>}
+        {!isRecorded && <p className={styles.absent}>{translate('Not recorded at this moment')}</p>}
       </div>
       <figcaption className={styles.caption}>
         <Link className={styles.name} to={playerPagePath(view)}>
-          <bdi>{view.streamer}</bdi>
+          <Name>{view.streamer}</Name>
         </Link>
         <button
           type="button"
@@ -63,19 +65,19 @@ export function ViewTile(props: ViewTileProps) {
           aria-pressed={isHeard}
           onClick={() => onHeard(!isHeard)}
         >
-          Sound
+          {translate('Sound')}
         </button>
         <button
           type="button"
           className={styles.close}
-          aria-label={`Close ${view.streamer}`}
+          aria-label={translate('Close {streamer}', { streamer: view.streamer })}
           onClick={onClose}
         >
           ×
         </button>
         <OffsetField
-          label="Offset"
-          title="Seconds by which this view comes later"
+          label={translate('Offset')}
+          title={translate('Seconds by which this view comes later')}
           step={0.1}
           max={MAX_SHIFT_SECONDS}
           seconds={view.shiftSeconds}

@@ -5,6 +5,8 @@ import { useNavigate } from 'react-router'
 import { sessionKey, watchPagePath } from '../../../shared/paths.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { PageApi } from '../../api/page-api.ts'
+import { translate } from '../../language/translate.ts'
+import { Name } from '../../ui/name.tsx'
 import type { Playback } from '../playback/playback.ts'
 import type { SessionAround } from '../story/use-around.ts'
 import { formatViews, isSame, viewsFrom } from './view-list.ts'
@@ -35,7 +37,7 @@ export function Views(props: ViewsProps) {
   const replace = (view: View, ...by: View[]): void =>
     onViews(views.flatMap((other) => (other === view ? by : [other])))
   return createPortal(
-    <section className={styles.views} aria-label="Views">
+    <section className={styles.views} aria-label={translate('Views')}>
       {hasSeveral ? (
         views.map((view) => {
           const key = sessionKey(view)
@@ -80,7 +82,7 @@ function ViewSwitch(props: Pick<ViewsProps, 'playback' | 'session' | 'around' | 
   return (
     <div className={styles.switch}>
       <button type="button" className={styles.choice} aria-pressed={true}>
-        <bdi>{session.streamer}</bdi>
+        <Name>{session.streamer}</Name>
       </button>
       {views.map((view) => (
         <button
@@ -90,7 +92,7 @@ function ViewSwitch(props: Pick<ViewsProps, 'playback' | 'session' | 'around' | 
           aria-pressed={false}
           onClick={() => show(view)}
         >
-          <bdi>{view.streamer}</bdi>
+          <Name>{view.streamer}</Name>
         </button>
       ))}
     </div>

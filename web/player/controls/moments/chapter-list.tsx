@@ -3,6 +3,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { CSSProperties } from 'react'
 import type { Playback } from '../../playback/playback.ts'
 import { usePlayback } from '../../playback/use-playback.ts'
+import { translate } from '../../../language/translate.ts'
+import { Name } from '../../../ui/name.tsx'
 import { chapterAt } from './chapters.ts'
 import type { Chapter } from './chapters.ts'
 import { seekTo } from '../commands.ts'
@@ -38,7 +40,7 @@ export function ChapterList({ playback, chapters }: ChapterListProps) {
       ref={listRef}
       className={side ? `${styles.list} ${styles.side}` : styles.list}
       style={side}
-      aria-label="Chapters"
+      aria-label={translate('Chapters')}
     >
       {chapters.map((chapter) => (
         <li key={`${chapter.startSeconds} ${chapter.title}`}>
@@ -49,7 +51,7 @@ export function ChapterList({ playback, chapters }: ChapterListProps) {
             onClick={() => seekTo(playback, chapter.startSeconds)}
           >
             <span className={styles.time}>{formatMoment(chapter.startSeconds)}</span>
-            <bdi className={styles.title}>{chapter.title}</bdi>
+            <Name className={styles.title}>{chapter.title}</Name>
           </button>
         </li>
       ))}

@@ -1,4 +1,5 @@
 // The chapters of a session and its clock. Pure.
+import { currentLanguage } from '../../../language/translate.ts'
 
 export interface Chapter {
   startSeconds: number
@@ -14,6 +15,8 @@ export function chapterAt(chapters: readonly Chapter[], seconds: number): Chapte
 export function timeOfDay(startTime: string, seconds: number): string | undefined {
   const startMs = Date.parse(startTime)
   if (Number.isNaN(startMs)) return undefined
+  // English is also for visitors whose language the page does not have.
+  const locale = currentLanguage() === 'en' ? undefined : currentLanguage()
   const time = new Date(startMs + seconds * 1000)
-  return time.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
+  return time.toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit' })
 }

@@ -4,6 +4,7 @@ import { formatMoment } from '../../../ui/format-moment.ts'
 import type { Playback } from '../../playback/playback.ts'
 import { usePlayback } from '../../playback/use-playback.ts'
 import { seekTo } from '../commands.ts'
+import { translate, translateCount } from '../../../language/translate.ts'
 import styles from './chapter-list.module.css'
 import { crowdPath, findPeaks } from './crowd.ts'
 import type { Crowd } from './crowd.ts'
@@ -48,13 +49,13 @@ export function PeakList({ playback, crowd }: PeakListProps) {
   const peaks = useMemo(() => (crowd ? findPeaks(crowd) : []), [crowd])
   if (!isLong) return null
   return (
-    <ol className={`${styles.list} ${styles.peaks}`} aria-label="Where it got loud">
+    <ol className={`${styles.list} ${styles.peaks}`} aria-label={translate('Where it got loud')}>
       {peaks.map(({ startSeconds, count }) => (
         <li key={startSeconds}>
           <button
             type="button"
             className={styles.chapter}
-            title={`${count} messages in a minute`}
+            title={translateCount(count, '{n} messages in a minute')}
             onClick={() => seekTo(playback, startSeconds)}
           >
             <span className={styles.time}>{formatMoment(startSeconds)}</span>

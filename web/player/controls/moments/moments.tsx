@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import type { Playback } from '../../playback/playback.ts'
 import type { TimeSpan } from '../../playback/playback-state.ts'
 import type { SessionChat } from '../../chat/use-chat.ts'
+import { translate } from '../../../language/translate.ts'
 import { ChapterList } from './chapter-list.tsx'
 import type { Chapter } from './chapters.ts'
 import { CrowdCurve, PeakList } from './crowd-marks.tsx'
@@ -39,7 +40,7 @@ export function Moments(props: MomentsProps) {
   useEffect(() => loader.retain(new Set(frames.map(({ sheetUrl }) => sheetUrl))), [loader, frames])
   const hasStrip = room === 'strip' && storyboard.frames?.length !== 0
   return (
-    <section className={styles.moments} aria-label="Moments" data-room={room}>
+    <section className={styles.moments} aria-label={translate('Moments')} data-room={room}>
       <TimelineSlider
         playback={playback}
         chapters={chapters}

@@ -1,6 +1,7 @@
 // What is at one moment of the timeline: frame, time, time of day, chapter.
 import type { CSSProperties } from 'react'
 import { formatMoment } from '../../../ui/format-moment.ts'
+import { Name } from '../../../ui/name.tsx'
 import { chapterAt, timeOfDay } from './chapters.ts'
 import type { Chapter } from './chapters.ts'
 import styles from './preview.module.css'
@@ -44,9 +45,9 @@ export function Preview(props: PreviewProps) {
         </p>
         {/* A new element per chapter: its centre would move, which counts as a layout shift. */}
         {chapter && (
-          <bdi key={chapter.startSeconds} className={styles.chapter}>
+          <Name key={chapter.startSeconds} className={styles.chapter}>
             {chapter.title}
-          </bdi>
+          </Name>
         )}
       </div>
     </div>

@@ -5,6 +5,7 @@ import type { Playback } from '../../playback/playback.ts'
 import { usePlayback } from '../../playback/use-playback.ts'
 import { seekTo } from '../commands.ts'
 import { formatMoment } from '../../../ui/format-moment.ts'
+import { translate } from '../../../language/translate.ts'
 import { chapterAt } from './chapters.ts'
 import type { Chapter } from './chapters.ts'
 import { positionAfterKey, positionAtPoint } from './timeline.ts'
@@ -74,7 +75,7 @@ export function TimelineSlider(props: TimelineSliderProps) {
         // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role
         role="slider"
         tabIndex={0}
-        aria-label="Position"
+        aria-label={translate('Position')}
         aria-valuemin={0}
         aria-valuemax={Math.ceil(durationSeconds)}
         aria-valuenow={positionSeconds}

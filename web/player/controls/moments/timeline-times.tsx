@@ -3,6 +3,7 @@ import type { Playback } from '../../playback/playback.ts'
 import { usePlayback } from '../../playback/use-playback.ts'
 import { LIVE_SECONDS, secondsToEdge } from '../live-edge.ts'
 import { formatMoment } from '../../../ui/format-moment.ts'
+import { translate } from '../../../language/translate.ts'
 import { timeOfDay } from './chapters.ts'
 import styles from './timeline.module.css'
 
@@ -22,9 +23,7 @@ export function TimelineTimes({ playback, startTime }: TimelineTimesProps) {
       <span>{describe(positionSeconds, startTime)}</span>
       <span>
         {delaySeconds !== undefined && (
-          <span className={styles.liveLabel}>
-            {delaySeconds > LIVE_SECONDS ? `Live −${formatMoment(delaySeconds)}` : 'Live'}
-          </span>
+          <span className={styles.liveLabel}>{describeDelay(delaySeconds)}</span>
         )}
         {describe(durationSeconds, startTime)}
       </span>
@@ -34,6 +33,11 @@ export function TimelineTimes({ playback, startTime }: TimelineTimesProps) {
 
 function roundDelay(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : Math.round(seconds)
+}
+
+function describeDelay(seconds: number): string {
+  if (seconds <= LIVE_SECONDS) return translate('Live')
+  return translate('Live −{delay}', { delay: formatMoment(seconds) })
 }
 
 function describe(seconds: number, startTime: string | undefined): string {

@@ -5,6 +5,7 @@ import type { Playback } from '../../playback/playback.ts'
 import { formatMoment } from '../../../ui/format-moment.ts'
 import styles from '../controls.module.css'
 import { Icon } from '../icon.tsx'
+import { translate } from '../../../language/translate.ts'
 import { ShareDialog } from './share-dialog.tsx'
 import { useCopiedLink } from './use-copied-link.ts'
 
@@ -13,26 +14,26 @@ export function ShareButtons({ playback }: { playback: Playback }) {
   const [isCopied, copy] = useCopiedLink()
   /** The moment at which the dialog was opened. */
   const [sharedSeconds, setSharedSeconds] = useState<number>()
-  const moment = formatMoment(seconds)
+  const link = translate('Copy link at {moment}', { moment: formatMoment(seconds) })
   return (
     <>
       <div className={styles.menuRoot}>
         <button
           type="button"
           className={styles.control}
-          aria-label={`Copy link at ${moment}`}
+          aria-label={link}
           onClick={() => copy(seconds)}
         >
           <Icon name={isCopied ? 'done' : 'link'} />
-          <span aria-hidden="true">Copy link at {moment}</span>
+          <span aria-hidden="true">{link}</span>
         </button>
-        <output className={styles.copied}>{isCopied ? 'Link copied' : ''}</output>
+        <output className={styles.copied}>{isCopied ? translate('Link copied') : ''}</output>
       </div>
       <button
         type="button"
         className={`${styles.control} ${styles.named}`}
-        aria-label="Share"
-        title="Share another moment"
+        aria-label={translate('Share')}
+        title={translate('Share another moment')}
         onClick={() => setSharedSeconds(seconds)}
       >
         <Icon name="share" />

@@ -3,6 +3,8 @@ import { useState } from 'react'
 import { formatMoment } from '../../../ui/format-moment.ts'
 import buttonStyles from '../../../ui/button.module.css'
 import { Dialog } from '../dialog.tsx'
+import { formatStep } from '../format-step.ts'
+import { translate } from '../../../language/translate.ts'
 import styles from './share-dialog.module.css'
 import { parseTypedMoment } from './typed-moment.ts'
 import { momentUrl, useCopiedLink } from './use-copied-link.ts'
@@ -32,7 +34,7 @@ export function ShareDialog({ seconds, durationSeconds, onClose }: ShareDialogPr
   }
 
   return (
-    <Dialog title="Share this moment" onClose={onClose}>
+    <Dialog title={translate('Share this moment')} onClose={onClose}>
       <form
         className={styles.form}
         onSubmit={(event) => {
@@ -41,7 +43,7 @@ export function ShareDialog({ seconds, durationSeconds, onClose }: ShareDialogPr
         }}
       >
         <label className={styles.field}>
-          Start at
+          {translate('Start at')}
           <input
             value={text}
             aria-invalid={chosen === undefined}
@@ -50,10 +52,10 @@ export function ShareDialog({ seconds, durationSeconds, onClose }: ShareDialogPr
           />
         </label>
         <button type="button" className={styles.button} onClick={() => move(-1)}>
-          −1 s
+          {formatStep(-1)}
         </button>
         <button type="button" className={styles.button} onClick={() => move(1)}>
-          +1 s
+          {formatStep(1)}
         </button>
         <div className={styles.actions}>
           {'share' in navigator && (
@@ -63,7 +65,7 @@ export function ShareDialog({ seconds, durationSeconds, onClose }: ShareDialogPr
               disabled={chosen === undefined}
               onClick={share}
             >
-              Share…
+              {translate('Share…')}
             </button>
           )}
           <button
@@ -71,9 +73,9 @@ export function ShareDialog({ seconds, durationSeconds, onClose }: ShareDialogPr
             className={`${buttonStyles.primary} ${styles.copy}`}
             disabled={chosen === undefined}
           >
-            Copy
+            {translate('Copy')}
           </button>
-          <output className={styles.copied}>{isCopied ? 'Link copied' : ''}</output>
+          <output className={styles.copied}>{isCopied ? translate('Link copied') : ''}</output>
         </div>
       </form>
     </Dialog>

@@ -1,22 +1,25 @@
 // What a shortcut has done, in a few words.
 import { formatMoment } from '../../../ui/format-moment.ts'
+import { formatStep } from '../format-step.ts'
+import { formatRate } from '../speed-menu.tsx'
 import { subtitleTracks } from '../tracks/subtitle-choice.ts'
+import { translate } from '../../../language/translate.ts'
 import type { Command } from './shortcuts.ts'
 
 /** The words for a command that has run; empty if its result is in sight. */
 export function describeResult(command: Command, video: HTMLVideoElement): string {
   switch (command.name) {
     case 'toggle':
-      return video.paused ? 'Paused' : 'Playing'
+      return translate(video.paused ? 'Paused' : 'Playing')
     case 'seek by':
-      return `${command.seconds < 0 ? '−' : '+'}${Math.abs(command.seconds)} s`
+      return formatStep(command.seconds)
     case 'seek to':
       return formatMoment(video.currentTime)
     case 'faster':
     case 'slower':
-      return `${video.playbackRate}×`
+      return formatRate(video.playbackRate)
     case 'mute':
-      return video.muted ? 'Muted' : 'Sound on'
+      return translate(video.muted ? 'Muted' : 'Sound on')
     case 'subtitles':
       return describeSubtitles(video)
     case 'step':
@@ -31,6 +34,7 @@ export function describeResult(command: Command, video: HTMLVideoElement): strin
 
 function describeSubtitles(video: HTMLVideoElement): string {
   const tracks = subtitleTracks(video)
-  if (tracks.length === 0) return 'No subtitles'
-  return tracks.some(({ mode }) => mode === 'showing') ? 'Subtitles on' : 'Subtitles off'
+  if (tracks.length === 0) return translate('No subtitles')
+  const isShown = tracks.some(({ mode }) => mode === 'showing')
+  return translate(isShown ? 'Subtitles on' : 'Subtitles off')
 }

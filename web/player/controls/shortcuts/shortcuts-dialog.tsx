@@ -1,5 +1,6 @@
 // The list of the keyboard shortcuts, as a modal dialog.
 import { Dialog } from '../dialog.tsx'
+import { translate, translateKnown } from '../../../language/translate.ts'
 import styles from './shortcuts-dialog.module.css'
 import { SHORTCUT_HELP } from './shortcuts.ts'
 import type { Shortcuts } from './use-shortcuts.ts'
@@ -12,7 +13,7 @@ interface ShortcutsDialogProps {
 /** Open as long as it is rendered. */
 export function ShortcutsDialog({ shortcuts, onClose }: ShortcutsDialogProps) {
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title={translate('Keyboard shortcuts')} onClose={onClose}>
       {/* WCAG 2.1.4: speech input and tremor press single keys by accident. */}
       <label className={styles.choice}>
         <input
@@ -20,15 +21,15 @@ export function ShortcutsDialog({ shortcuts, onClose }: ShortcutsDialogProps) {
           checked={shortcuts.isOn}
           onChange={(event) => shortcuts.choose(event.target.checked)}
         />
-        Single-key shortcuts
+        {translate('Single-key shortcuts')}
       </label>
       <dl className={styles.list}>
         {SHORTCUT_HELP.map(([keys, action]) => (
           <div key={action} className={styles.row}>
-            <dt>{action}</dt>
+            <dt>{translate(action)}</dt>
             <dd>
               {keys.map((key) => (
-                <kbd key={key}>{key}</kbd>
+                <kbd key={key}>{translateKnown(key)}</kbd>
               ))}
             </dd>
           </div>

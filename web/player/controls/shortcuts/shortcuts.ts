@@ -1,4 +1,5 @@
 // Which key does what on the player page: a pure map, in the keys of YouTube.
+import type { PlainText } from '../../../language/texts.ts'
 
 /** An action of a shortcut. */
 export type Command =
@@ -103,7 +104,7 @@ function isTyping({ tagName, type, role, isEditable }: FocusedControl): boolean 
 }
 
 /** The list of the help dialog: keys and what they do. */
-export const SHORTCUT_HELP: readonly (readonly [keys: readonly string[], action: string])[] = [
+export const SHORTCUT_HELP: readonly (readonly [keys: readonly string[], action: PlainText])[] = [
   [['K', 'Space'], 'Play or pause'],
   [['J', 'L'], '10 seconds back or forward'],
   [['←', '→'], '5 seconds back or forward'],

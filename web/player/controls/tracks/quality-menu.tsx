@@ -1,6 +1,7 @@
 // The menu Quality, where a session has a choice.
 import type { SessionResponse } from '../../../../shared/contract.ts'
 import { Menu } from '../menu.tsx'
+import { formatNumber, translate, translateKnown } from '../../../language/translate.ts'
 
 export type Quality = SessionResponse['qualities'][number]
 
@@ -17,11 +18,11 @@ export function QualityMenu({ qualities, quality, onSelect }: QualityMenuProps) 
   const at = Math.max(0, known)
   return (
     <Menu
-      label="Quality"
+      label={translate('Quality')}
       icon="quality"
       isActive={at > 0}
       items={qualities.map((each, i) => ({
-        label: each.label,
+        label: translateKnown(each.label),
         note: describe(each),
         isSelected: i === at,
       }))}
@@ -33,8 +34,9 @@ export function QualityMenu({ qualities, quality, onSelect }: QualityMenuProps) 
 /** `730 kbit/s, a picture every 2 s` */
 function describe({ bandwidth, keyFrameSeconds }: Quality): string {
   const [bits, unit] = bandwidth < 1e6 ? [bandwidth / 1e3, 'kbit/s'] : [bandwidth / 1e6, 'Mbit/s']
-  const rate = bits.toLocaleString('en', { maximumSignificantDigits: 2 })
+  const rate = formatNumber(Number(bits.toPrecision(2)))
   // No break before the unit.
-  const pictures = keyFrameSeconds ? `, a picture every ${keyFrameSeconds}\u00A0s` : ''
-  return `${rate}\u00A0${unit}${pictures}`
+  const speed = `${rate}\u00A0${unit}`
+  if (!keyFrameSeconds) return speed
+  return `${speed}, ${translate('a picture every {seconds}\u00A0s', { seconds: keyFrameSeconds })}`
 }

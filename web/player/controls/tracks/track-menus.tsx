@@ -5,6 +5,7 @@ import type { SessionResponse } from '../../../../shared/contract.ts'
 import { findTrack, trackKey } from '../../../../shared/find-track.ts'
 import type { Playback } from '../../playback/playback.ts'
 import { Menu } from '../menu.tsx'
+import { translate } from '../../../language/translate.ts'
 import {
   allowSubtitlesOf,
   rememberedSubtitles,
@@ -57,7 +58,7 @@ function AudioMenu({ playback: { playlist }, tracks, onAudio }: AudioMenuProps) 
   const [selected, setSelected] = useState(() => Math.max(0, findTrack(tracks, playlist.audio)))
   return (
     <Menu
-      label="Audio"
+      label={translate('Audio')}
       icon="audio"
       items={nameTracks(tracks).map((label, at) => ({ label, isSelected: at === selected }))}
       onSelect={(at) => {
@@ -76,10 +77,13 @@ function SubtitlesMenu({ video }: { video: HTMLVideoElement }) {
   const shown = tracks.findIndex(({ isShown }) => isShown)
   return (
     <Menu
-      label="Subtitles"
+      label={translate('Subtitles')}
       icon="subtitles"
       isActive={shown !== -1}
-      items={['Off', ...names].map((label, at) => ({ label, isSelected: at === shown + 1 }))}
+      items={[translate('Off'), ...names].map((label, at) => ({
+        label,
+        isSelected: at === shown + 1,
+      }))}
       onSelect={(at) => showSubtitles(video, at - 1)}
     />
   )

@@ -1,5 +1,6 @@
 // The names of audio and subtitle tracks in a menu.
 import { UNKNOWN_LANGUAGE } from '../../../../shared/find-track.ts'
+import { currentLanguage, startLarge, translate } from '../../../language/translate.ts'
 
 interface Track {
   label: string
@@ -7,10 +8,13 @@ interface Track {
   language?: string | undefined
 }
 
-/** The name of each language in itself, with the label where several have the same language. */
+/**
+ * The name of each language in that of the page, in English in itself: English is also for visitors
+ * whose language the page does not have. With the label where several have the same language.
+ */
 export function nameTracks(tracks: readonly Track[]): string[] {
   const names = tracks.map(({ label, language }, at) => {
-    return languageName(language) ?? (label || `Track ${at + 1}`)
+    return languageName(language) ?? (label || translate('Track {number}', { number: at + 1 }))
   })
   return tracks.map(({ label }, at) => {
     const name = names[at] ?? label
@@ -24,7 +28,10 @@ export function nameTracks(tracks: readonly Track[]): string[] {
 function languageName(language: string | undefined): string | undefined {
   if (!language || language === UNKNOWN_LANGUAGE) return undefined
   try {
-    return new Intl.DisplayNames([language], { type: 'language', fallback: 'none' }).of(language)
+    const locale = currentLanguage() === 'en' ? language : currentLanguage()
+    const names = new Intl.DisplayNames([locale], { type: 'language', fallback: 'none' })
+    const name = names.of(language)
+    return locale === language ? name : name && startLarge(name)
   } catch {
     // RangeError: not a language tag.
     return undefined
