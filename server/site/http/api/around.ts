@@ -1,18 +1,13 @@
 // GET /api/around/…: the sessions of other streamers at the same time.
 import type { AroundResponse } from '../../../../shared/around-response.ts'
 import { outsidePatterns, sessionKey } from '../../../../shared/paths.ts'
-import type { Catalog, TimedSession } from '../../../library/catalog/catalog.ts'
+import type { TimedSession } from '../../../library/catalog/catalog.ts'
+import type { ApiSources } from './api-sources.ts'
 import { answerJson } from '../responses/answer.ts'
 import type { Endpoint } from '../responses/answer.ts'
-import type { CatalogVersions } from '../site/catalog-versions.ts'
 import { findPlayable } from './find-playable.ts'
 
-interface Sources {
-  catalog: Catalog
-  versions: CatalogVersions
-}
-
-export function createAroundEndpoint({ catalog, versions }: Sources): Endpoint {
+export function createAroundEndpoint({ catalog, versions }: ApiSources): Endpoint {
   return {
     path: outsidePatterns.around,
     kind: 'list',

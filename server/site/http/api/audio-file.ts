@@ -1,22 +1,15 @@
 // GET /api/audio/…/{file}: the audio of a session as one file, which a feed lists.
 import { audioFilePath, outsidePatterns } from '../../../../shared/paths.ts'
-import type { Admission } from '../../../base/admission/limits.ts'
-import type { Catalog, SessionRow } from '../../../library/catalog/catalog.ts'
-import type { SegmentSender } from '../../../stream/delivery/segment-sender.ts'
 import { readAudioFile } from '../../../stream/hls/session/audio-file.ts'
 import type { AudioFiles } from '../../../stream/hls/session/audio-files.ts'
+import type { ApiSources } from './api-sources.ts'
+import type { SessionRow } from '../../../library/catalog/catalog.ts'
 import { findPlayable } from './find-playable.ts'
 import type { Endpoint } from '../responses/answer.ts'
 import { parseName } from '../session-parameters.ts'
 
-interface Sources {
-  catalog: Catalog
-  sender: SegmentSender
-  admission: Pick<Admission, 'audioFiles'>
-}
-
 export function createAudioFileEndpoint(
-  { catalog, sender, admission }: Sources,
+  { catalog, sender, admission }: ApiSources,
   audioFiles: AudioFiles,
 ): Endpoint {
   return {

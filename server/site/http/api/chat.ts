@@ -2,25 +2,20 @@
 import type { ChatIndexResponse } from '../../../../shared/contract.ts'
 import { outsidePatterns, sessionKey } from '../../../../shared/paths.ts'
 import { AppError } from '../../../base/errors.ts'
-import type { Catalog, SessionRow } from '../../../library/catalog/catalog.ts'
+import type { SessionRow } from '../../../library/catalog/catalog.ts'
 import { BUCKET_SECONDS } from '../../../stream/chat/chats.ts'
 import { chatTags } from '../../purge/cache-tags.ts'
+import type { ApiSources } from './api-sources.ts'
 import { findPlayable } from './find-playable.ts'
-import { JSON_TYPE } from '../responses/answer.ts'
+import { answerJson } from '../responses/answer.ts'
 import type { Answer, CacheRule, Call, Endpoint } from '../responses/answer.ts'
 import type { SessionChats } from './session-chats.ts'
 import { parseName } from '../session-parameters.ts'
 
-interface Sources {
-  catalog: Catalog
-  /** Undefined: chats are not served. */
-  sessionChats: SessionChats | undefined
-}
-
 /** `0.json` to `99999.json`; only the usual form of a number is a name. */
 const BUCKET_NAME = /^(0|[1-9]\d{0,4})\.json$/
 
-export function createChatEndpoints({ catalog, sessionChats }: Sources): Endpoint[] {
+export function createChatEndpoints({ catalog, sessionChats }: ApiSources): Endpoint[] {
   const find = (call: Call): { row: SessionRow; chats: SessionChats } => {
     const row = findPlayable(catalog, call)
     call.tag(chatTags(row))
@@ -62,10 +57,5 @@ export function createChatEndpoints({ catalog, sessionChats }: Sources): Endpoin
 }
 
 function answerText(key: string, text: string, cache: CacheRule): Answer {
-  return {
-    body: { kind: 'text', cached: { key, version: text }, format: () => text },
-    type: JSON_TYPE,
-    cache,
-    security: 'data',
-  }
+  return answerJson({ cached: { key, version: text }, format: () => text, cache })
 }

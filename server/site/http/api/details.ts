@@ -1,20 +1,12 @@
 // GET /api/details/{streamer}: what the page shows of a streamer besides the lists.
 import { pathPatterns } from '../../../../shared/paths.ts'
-import type { Admission } from '../../../base/admission/limits.ts'
 import { streamerTags } from '../../purge/cache-tags.ts'
+import type { ApiSources } from './api-sources.ts'
 import { answerJson } from '../responses/answer.ts'
 import type { Endpoint } from '../responses/answer.ts'
 import { parseName } from '../session-parameters.ts'
-import type { CatalogVersions } from '../site/catalog-versions.ts'
-import type { StreamerDetails } from './streamer-details.ts'
 
-interface Sources {
-  streamerDetails: StreamerDetails
-  versions: CatalogVersions
-  admission: Pick<Admission, 'recordings'>
-}
-
-export function createDetailsEndpoint(sources: Sources): Endpoint {
+export function createDetailsEndpoint(sources: ApiSources): Endpoint {
   const { streamerDetails, versions, admission } = sources
   return {
     path: pathPatterns.details,

@@ -1,10 +1,10 @@
 // GET /healthz: the process is alive. GET /readyz: the catalog of the process is usable.
 import { AppError } from '../../../base/errors.ts'
+import type { ApiSources } from './api-sources.ts'
 import { JSON_TYPE } from '../responses/answer.ts'
 import type { Answer, Endpoint } from '../responses/answer.ts'
 
-/** @param options.isReady whether the first scan of the library is complete */
-export function createHealthEndpoints({ isReady }: { isReady: () => boolean }): Endpoint[] {
+export function createHealthEndpoints({ isReady }: ApiSources): Endpoint[] {
   const answerReady = (): Answer => {
     if (!isReady()) throw new AppError('busy', 'the library is being scanned for the first time')
     return answerStatus('ready')

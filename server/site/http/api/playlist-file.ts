@@ -2,13 +2,11 @@
 // subtitles, and playlists of renditions.
 import { outsidePatterns } from '../../../../shared/paths.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
-import type { Admission } from '../../../base/admission/limits.ts'
-import type { Catalog } from '../../../library/catalog/catalog.ts'
 import { sentBytes } from '../../../stream/delivery/segment-sender.ts'
 import type { Segment, SegmentSender } from '../../../stream/delivery/segment-sender.ts'
 import { parseFileName } from '../../../stream/hls/playlist/segment-names.ts'
 import type { HlsFile } from '../../../stream/hls/session/open-session.ts'
-import type { SessionOpener } from '../../../stream/hls/session/session-opener.ts'
+import type { ApiSources } from './api-sources.ts'
 import { findPlayable } from './find-playable.ts'
 import type { Answer, Call, Endpoint } from '../responses/answer.ts'
 import { fileKind } from '../responses/request-kind.ts'
@@ -16,14 +14,7 @@ import { startPhase } from '../responses/server-timing.ts'
 import { parseName } from '../session-parameters.ts'
 import { answerTextFile } from './text-file.ts'
 
-interface Sources {
-  catalog: Catalog
-  sessions: SessionOpener
-  sender: SegmentSender
-  admission: Pick<Admission, 'recordings'>
-}
-
-export function createPlaylistFileEndpoint(sources: Sources): Endpoint {
+export function createPlaylistFileEndpoint(sources: ApiSources): Endpoint {
   const { catalog, sessions, sender, admission } = sources
   return {
     path: outsidePatterns.playlistFile,

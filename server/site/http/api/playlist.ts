@@ -1,24 +1,13 @@
 // GET /api/video/…/playlist.m3u8: the playlist of a session.
 import { pathPatterns } from '../../../../shared/paths.ts'
-import type { SessionReference } from '../../../../shared/paths.ts'
-import type { Admission } from '../../../base/admission/limits.ts'
-import type { Catalog } from '../../../library/catalog/catalog.ts'
-import type { SessionOpener } from '../../../stream/hls/session/session-opener.ts'
+import type { ApiSources } from './api-sources.ts'
 import { findPlayable } from './find-playable.ts'
 import type { Endpoint } from '../responses/answer.ts'
 import { startPhase } from '../responses/server-timing.ts'
 import { parseAudio, parseQuality } from '../session-parameters.ts'
 import { answerTextFile } from './text-file.ts'
 
-interface Sources {
-  catalog: Catalog
-  sessions: SessionOpener
-  admission: Pick<Admission, 'recordings'>
-  /** A visitor opens a session that is not inspected yet. */
-  onRequested: (session: SessionReference) => void
-}
-
-export function createPlaylistEndpoint(sources: Sources): Endpoint {
+export function createPlaylistEndpoint(sources: ApiSources): Endpoint {
   const { catalog, sessions, admission, onRequested } = sources
   return {
     path: pathPatterns.playlist,

@@ -1,19 +1,11 @@
 // GET /api/session/…: what the page shows of a session besides the lists.
 import { pathPatterns, sessionKey } from '../../../../shared/paths.ts'
-import type { Admission } from '../../../base/admission/limits.ts'
-import type { Catalog } from '../../../library/catalog/catalog.ts'
+import type { ApiSources } from './api-sources.ts'
 import { findPlayable } from './find-playable.ts'
 import { answerJson } from '../responses/answer.ts'
 import type { Endpoint } from '../responses/answer.ts'
-import type { SessionDetails } from './session-details.ts'
 
-interface Sources {
-  catalog: Catalog
-  sessionDetails: SessionDetails
-  admission: Pick<Admission, 'recordings'>
-}
-
-export function createSessionEndpoint(sources: Sources): Endpoint {
+export function createSessionEndpoint(sources: ApiSources): Endpoint {
   const { catalog, sessionDetails, admission } = sources
   return {
     path: pathPatterns.session,

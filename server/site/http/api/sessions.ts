@@ -2,19 +2,13 @@
 import type { SessionsResponse } from '../../../../shared/contract.ts'
 import { pathPatterns } from '../../../../shared/paths.ts'
 import { AppError } from '../../../base/errors.ts'
-import type { Catalog } from '../../../library/catalog/catalog.ts'
 import { streamerTags } from '../../purge/cache-tags.ts'
+import type { ApiSources } from './api-sources.ts'
 import { answerJson } from '../responses/answer.ts'
 import type { Endpoint } from '../responses/answer.ts'
 import { parseName } from '../session-parameters.ts'
-import type { CatalogVersions } from '../site/catalog-versions.ts'
 
-interface Sources {
-  catalog: Pick<Catalog, 'listSessions'>
-  versions: CatalogVersions
-}
-
-export function createSessionsEndpoint({ catalog, versions }: Sources): Endpoint {
+export function createSessionsEndpoint({ catalog, versions }: ApiSources): Endpoint {
   const format = (streamer: string): string => {
     const sessions: SessionsResponse | undefined = catalog.listSessions(streamer)
     if (sessions === undefined) throw new AppError('not_found', 'there is no such streamer')

@@ -3,23 +3,15 @@ import fresh from 'fresh'
 import { outsidePatterns, pathPatterns, sessionKey } from '../../../../shared/paths.ts'
 import { AppError } from '../../../base/errors.ts'
 import { formatStoryboard } from '../../../decode/storyboards/format-vtt.ts'
-import type { Storyboards } from '../../../decode/storyboards/storyboards.ts'
-import type { Catalog } from '../../../library/catalog/catalog.ts'
 import { SUBTITLE_TYPE } from '../../../stream/hls/playlist/media-types.ts'
+import type { ApiSources } from './api-sources.ts'
 import { findPlayable } from './find-playable.ts'
 import type { Answer, Endpoint } from '../responses/answer.ts'
-import type { SessionStoryboards } from './session-storyboards.ts'
 import { SHEET_TILES } from '../../../decode/storyboards/plan-storyboard.ts'
 import { parseSheetName } from '../../../decode/storyboards/sheets.ts'
 import { parseName } from '../session-parameters.ts'
 
-interface Sources {
-  catalog: Catalog
-  storyboards: Storyboards
-  sessionStoryboards: SessionStoryboards
-}
-
-export function createStoryboardEndpoint(sources: Sources): Endpoint {
+export function createStoryboardEndpoint(sources: ApiSources): Endpoint {
   const { catalog, storyboards, sessionStoryboards } = sources
   return {
     path: pathPatterns.storyboard,
@@ -47,7 +39,7 @@ export function createStoryboardEndpoint(sources: Sources): Endpoint {
   }
 }
 
-export function createStoryboardSheetEndpoint(sources: Sources): Endpoint {
+export function createStoryboardSheetEndpoint(sources: ApiSources): Endpoint {
   const { catalog, storyboards, sessionStoryboards } = sources
   return {
     path: outsidePatterns.storyboardFile,

@@ -2,16 +2,15 @@
 import type { StreamerItem, StreamersResponse } from '../../../../shared/contract.ts'
 import { pathPatterns } from '../../../../shared/paths.ts'
 import type { Catalog } from '../../../library/catalog/catalog.ts'
+import type { ApiSources } from './api-sources.ts'
 import { answerJson } from '../responses/answer.ts'
 import type { Endpoint } from '../responses/answer.ts'
-import type { CatalogVersions } from '../site/catalog-versions.ts'
 
-interface Sources {
+interface StreamersSources extends Pick<ApiSources, 'versions'> {
   catalog: Pick<Catalog, 'listStreamers'>
-  versions: CatalogVersions
 }
 
-export function createStreamersEndpoint({ catalog, versions }: Sources): Endpoint {
+export function createStreamersEndpoint({ catalog, versions }: StreamersSources): Endpoint {
   let readAt: number | undefined
   let streamers: StreamerItem[] = []
   return {

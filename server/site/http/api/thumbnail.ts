@@ -5,19 +5,13 @@ import { AppError } from '../../../base/errors.ts'
 import { chooseImageFormat } from '../../../decode/thumbnails/image-format.ts'
 import type { Leased } from '../../../decode/thumbnails/image-buffers.ts'
 import type { Thumbnail } from '../../../decode/thumbnails/thumbnail.ts'
-import type { ThumbnailSource, Thumbnails } from '../../../decode/thumbnails/thumbnails.ts'
+import type { ThumbnailSource } from '../../../decode/thumbnails/thumbnails.ts'
 import { sessionTags, streamerTags } from '../../purge/cache-tags.ts'
+import type { ApiSources } from './api-sources.ts'
 import type { Answer, Call, Endpoint } from '../responses/answer.ts'
 import { parseName, parseSessionParameters } from '../session-parameters.ts'
-import type { ThumbnailSources } from './thumbnail-sources.ts'
 
-export function createThumbnailEndpoints({
-  thumbnails,
-  sources,
-}: {
-  thumbnails: Thumbnails
-  sources: ThumbnailSources
-}): Endpoint[] {
+export function createThumbnailEndpoints({ thumbnails, sources }: ApiSources): Endpoint[] {
   const each = { kind: 'thumbnail', admission: 'inside' } as const
   const formatFor = ({ headers }: Call['request']) => chooseImageFormat(headers.accept)
   return [

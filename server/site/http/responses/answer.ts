@@ -81,15 +81,12 @@ export interface TextBody {
 
 export type FormattedText = string | HashedText | { text: string; validUntilMs: number }
 
-/** JSON for the page, which has the current version at once. */
-export function answerJson(text: Omit<TextBody, 'kind'> & Pick<Answer, 'tags'>): Answer {
-  return {
-    body: { kind: 'text', cached: text.cached, format: text.format },
-    type: JSON_TYPE,
-    cache: 'revalidate',
-    security: 'data',
-    tags: text.tags,
-  }
+/** JSON. By default the page has the current version at once. */
+export function answerJson(
+  text: Omit<TextBody, 'kind'> & Pick<Answer, 'tags'> & { cache?: CacheRule },
+): Answer {
+  const { cached, format, tags, cache = 'revalidate' } = text
+  return { body: { kind: 'text', cached, format }, type: JSON_TYPE, cache, security: 'data', tags }
 }
 
 /** Few bytes without an ETag. */
