@@ -58,7 +58,9 @@ export default defineConfig({
     include: ['{server,shared,web,scripts}/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'test/e2e/**', ...EXCLUDED],
     globalSetup: ['test/support/build-page.ts', 'test/support/stop-postgres.ts'],
-    setupFiles: ['test/support/patient-dom.ts', 'test/support/property-seed.ts'],
+    setupFiles: ['patient-dom', 'property-seed', 'end-after-tests'].map(
+      (name) => `test/support/${name}.ts`,
+    ),
     sequence: { sequencer: LongFirst },
     // For tests that hang: how long a test takes depends on what else the machine does.
     testTimeout: 5 * patienceMs,

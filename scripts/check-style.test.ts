@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { findProblems, type ProjectFile } from './check-style.ts'
 import { formatConfigTable, formatEnvExample } from './config-tables.ts'
 import { findPathsToNodeAv } from './import-graph.ts'
+import { makeTempFolder } from '../test/support/temp-folder.ts'
 
 const readme: ProjectFile = { path: 'README.md', text: 'Folders: `web/`, `server/`' }
 
@@ -93,7 +93,7 @@ describe('findProblems', () => {
 describe('findPathsToNodeAv', () => {
   let folder = ''
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'aftercast-imports-'))
+    folder = makeTempFolder('imports')
     const write = (name: string, text: string) => writeFile(path.join(folder, name), text)
     await write('decoder-child.ts', "import { Decoder } from 'node-av/api'\n")
     await write(
@@ -104,8 +104,6 @@ describe('findPathsToNodeAv', () => {
     await write('middle.ts', "export { Decoder } from './decoder-child.ts'\n")
     await write('later.ts', "export const load = () => import('./middle.ts')\n")
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
-
   it('finds FFmpeg through several imports', () => {
     expect(findPathsToNodeAv(path.join(folder, 'direct.ts'))).toEqual([
       'direct.ts > middle.ts > decoder-child.ts > node-av/api',

@@ -1,10 +1,9 @@
 // Commits in temporary repositories, with the hook of this one.
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { findLongSubjects } from './commit-subjects.ts'
+import { makeTempFolder } from '../test/support/temp-folder.ts'
 
 const longest = 's'.repeat(72)
 const tooLong = 's'.repeat(73)
@@ -13,11 +12,9 @@ const hooks = path.join(path.dirname(import.meta.dirname), '.githooks')
 
 let folder = ''
 beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-commits-'))
+  folder = makeTempFolder('commits')
   git(['init', '--quiet'])
 })
-afterEach(() => rm(folder, { recursive: true }))
-
 function git(args: string[], date: keyof typeof dated = 'new') {
   const identity = ['-c', 'user.name=Alice', '-c', 'user.email=alice@example.com']
   return spawnSync('git', [...identity, ...args], {

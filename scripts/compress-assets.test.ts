@@ -1,12 +1,12 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { compressFolder } from './compress-assets.ts'
+import { makeTempFolder } from '../test/support/temp-folder.ts'
 
 test('writes both compressed forms of large text files only', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-assets-'))
+  const folder = makeTempFolder('assets')
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const text = 'export const nothing = 0\n'.repeat(100)
   await writeFile(path.join(folder, 'index.js'), text)

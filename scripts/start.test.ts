@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { makeTempFolder } from '../test/support/temp-folder.ts'
 
 const { scripts: packageScripts } = z
   .object({ scripts: z.object({ start: z.string(), aftercast: z.string() }) })
@@ -27,7 +27,7 @@ describe('npm start', () => {
   }
 
   beforeEach(async () => {
-    clone = await mkdtemp(path.join(tmpdir(), 'aftercast-start-'))
+    clone = makeTempFolder('start')
     const { start, aftercast } = packageScripts
     const scripts = { start, aftercast, 'build:web': 'node build.mjs' }
     const manifest = { name: 'clone', version: '1.0.0', scripts, engines: { node: '>=99' } }
@@ -41,8 +41,6 @@ describe('npm start', () => {
       await copyFile(path.join('scripts', name), path.join(clone, 'scripts', name))
     }
   })
-  afterEach(() => rm(clone, { recursive: true, force: true }))
-
   it('installs and starts with a Node that is too old for the published package', async () => {
     const { code, err } = await start([], { npm_config_engine_strict: 'true' })
     expect(code).toBe(7)

@@ -1,20 +1,18 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { makeTempFolder } from '../test/support/temp-folder.ts'
 
 const program = path.resolve('server/main.ts')
 
 describe('the program', () => {
   let folder = ''
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'aftercast-main-'))
+    folder = makeTempFolder('main')
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
-
   function run(args: string[], environment: NodeJS.ProcessEnv = {}) {
     return runNode(process.execPath, [program, ...args], environment)
   }

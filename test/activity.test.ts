@@ -1,19 +1,19 @@
 // The first-party collector through the program: workers count into one file, and `aftercast stats`
 // prints the counts.
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { runInProcess } from './support/servers/run-program.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
+import { makeTempFolder } from './support/temp-folder.ts'
 
 let folder: string
 let library: string
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-collector-'))
+  folder = makeTempFolder('collector')
   library = path.join(folder, 'library')
   await mkdir(path.join(library, 'alice', '2026-01-31'), { recursive: true })
   await copyFile(
@@ -21,8 +21,6 @@ beforeAll(async () => {
     path.join(library, 'alice', '2026-01-31', '1001.mp4'),
   )
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
-
 const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1001' }
 
 async function withServer(

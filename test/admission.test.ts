@@ -1,6 +1,6 @@
 // More work than one process does at once, through the program: some requests are refused, for a
 // moment, and others are answered.
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { sessionsResponse } from '../shared/contract.ts'
 import {
   sessionsApiPath,
@@ -42,11 +42,6 @@ beforeAll(async () => {
     const listed = parseExactly(sessionsResponse, await list.json())
     return listed.filter(({ duration }) => duration !== undefined).length === sessions.length
   }, soon)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 async function request(target: string, signal?: AbortSignal): Promise<Response> {

@@ -2,7 +2,7 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { errorResponse, sessionsResponse, streamersResponse } from '../shared/contract.ts'
 import {
@@ -68,11 +68,6 @@ beforeAll(async () => {
     const waiting = sessions.filter(({ duration }) => duration === undefined)
     if (waiting.length > 0) throw new Error(`${waiting.length} not indexed:\n${server.output()}`)
   }, soon)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 async function placeAll(to: TempLibrary): Promise<void> {
@@ -533,29 +528,23 @@ describe('other origins', () => {
       args: [library.recordings, '--data', `${library.data}-cors`],
       environment: { AFTERCAST_WORKERS: '1', AFTERCAST_CORS_ORIGINS: origin },
     })
-    try {
-      const ask = (target: string, from: string, method = 'GET') => {
-        const headers = { origin: from, 'access-control-request-method': 'GET' }
-        return rawRequest(open.url, target, { headers, method })
-      }
-      const targets = [streamersApiPath, playlistApiPath(session), ...(await mediaPaths(open.url))]
-      for (const target of targets) {
-        const listed = await ask(target, origin)
-        expect(listed.headers['access-control-allow-origin'], target).toBe(origin)
-        expect(listed.headers.vary).toMatch(/\bOrigin\b/i)
-        expect(listed.headers['cross-origin-resource-policy']).toBe('cross-origin')
-        const other = await ask(target, 'https://evil.example')
-        expect(other.headers['access-control-allow-origin'], target).not.toBe(
-          'https://evil.example',
-        )
-        expect(other.headers['access-control-allow-origin'], target).not.toBe('*')
-      }
-      const preflight = await ask(streamersApiPath, origin, 'OPTIONS')
-      expect(preflight.status).toBe(204)
-      expect(preflight.headers['access-control-allow-methods']).toMatch(/GET/)
-    } finally {
-      await open.stop()
+    const ask = (target: string, from: string, method = 'GET') => {
+      const headers = { origin: from, 'access-control-request-method': 'GET' }
+      return rawRequest(open.url, target, { headers, method })
     }
+    const targets = [streamersApiPath, playlistApiPath(session), ...(await mediaPaths(open.url))]
+    for (const target of targets) {
+      const listed = await ask(target, origin)
+      expect(listed.headers['access-control-allow-origin'], target).toBe(origin)
+      expect(listed.headers.vary).toMatch(/\bOrigin\b/i)
+      expect(listed.headers['cross-origin-resource-policy']).toBe('cross-origin')
+      const other = await ask(target, 'https://evil.example')
+      expect(other.headers['access-control-allow-origin'], target).not.toBe('https://evil.example')
+      expect(other.headers['access-control-allow-origin'], target).not.toBe('*')
+    }
+    const preflight = await ask(streamersApiPath, origin, 'OPTIONS')
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers['access-control-allow-methods']).toMatch(/GET/)
   })
 })
 

@@ -1,6 +1,6 @@
 // /api/around through the program: starts of sidecars, of a recorder's playlist and of names.
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { aroundResponse } from '../shared/around-response.ts'
 import type { AroundResponse } from '../shared/around-response.ts'
 import { sessionResponse } from '../shared/contract.ts'
@@ -48,11 +48,6 @@ beforeAll(async () => {
   await library.place('erin/2026-01-31/nothing.ts', video)
   await library.place('frank/2026-01-31/20260131T201801Z.ts', video)
   server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 const reference = (streamer: string, sessionId: string): SessionReference => {

@@ -56,12 +56,7 @@ describe('in a bucket', () => {
     for (const [name, value] of Object.entries(awsEnvironment(proxy.store))) vi.stubEnv(name, value)
   })
 
-  afterAll(async () => {
-    vi.unstubAllEnvs()
-    await proxy.stop()
-    await store.stop()
-    await library.remove()
-  })
+  afterAll(() => vi.unstubAllEnvs())
 
   beforeEach(() => proxy.clear())
 
@@ -177,11 +172,6 @@ describe('in a folder of two servers', () => {
     first = await start('first')
   })
 
-  afterAll(async () => {
-    await first.stop()
-    await library.remove()
-  })
-
   async function start(node: string, settings: NodeJS.ProcessEnv = {}): Promise<StartedServer> {
     return startServer({
       args: [library.recordings, '--data', path.join(library.folder, node)],
@@ -218,17 +208,13 @@ describe('in a folder of two servers', () => {
     await rename(`${imageA}.moved`, imageB)
     const metrics = `127.0.0.1:${await findFreePort()}`
     const second = await start('second', { AFTERCAST_METRICS: metrics })
-    try {
-      expect((await image(second, '1')).equals(two)).toBe(true)
-      expect((await image(second, '2')).equals(one)).toBe(true)
-      const figures = await (await fetch(`http://${metrics}/metrics`)).text()
-      expect(figures).toContain('aftercast_artifact_reads_total{result="hit"} 4\n')
-      // Those of the recording which could have grown: it has no growth record of any release.
-      expect(figures).toContain('aftercast_artifact_reads_total{result="miss"} 2\n')
-      expect(figures).toContain('aftercast_artifacts_written_total 0\n')
-    } finally {
-      await second.stop()
-    }
+    expect((await image(second, '1')).equals(two)).toBe(true)
+    expect((await image(second, '2')).equals(one)).toBe(true)
+    const figures = await (await fetch(`http://${metrics}/metrics`)).text()
+    expect(figures).toContain('aftercast_artifact_reads_total{result="hit"} 4\n')
+    // Those of the recording which could have grown: it has no growth record of any release.
+    expect(figures).toContain('aftercast_artifact_reads_total{result="miss"} 2\n')
+    expect(figures).toContain('aftercast_artifacts_written_total 0\n')
     const after = await Promise.all(indexes.map(async (file) => (await stat(file)).mtimeMs))
     expect(after).toEqual(versions)
     expect(second.output()).not.toContain('"level":40')
@@ -254,5 +240,4 @@ it('exits with 2 and one line that names the key if the folder cannot be written
   })
   expect(code).toBe(2)
   expect(stderr).toMatch(/^aftercast: artifacts: [^\n]*no\/parent: [^\n]*ENOENT[^\n]*\n$/)
-  await library.remove()
 })

@@ -1,7 +1,7 @@
 // A site below a base path, through the program: all of its URLs, and what is outside.
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { sessionResponse } from '../shared/contract.ts'
 import {
   configApiPath,
@@ -62,11 +62,6 @@ beforeAll(async () => {
       if (!parseExactly(sessionResponse, body).durationSeconds) throw new Error('not indexed')
     }, soon)
   }
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 const raw = async (target: string, method = 'GET') => rawRequest(origin, target, { method })

@@ -1,14 +1,14 @@
 // Each benchmark once with tiny recordings: that it works, not how fast anything is.
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { platform, tmpdir } from 'node:os'
-import path from 'node:path'
+import { platform } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runLoad } from '../bench/load.ts'
 import { findProgram, findPrograms } from '../scripts/programs.mjs'
 import { runBench } from './support/servers/run-bench.ts'
+import { makeTempFolder } from './support/temp-folder.ts'
 
 /** A row of a table with a figure, however small on a slow machine. */
 function row(name: string): RegExp {
@@ -49,7 +49,7 @@ describe.runIf(platform() === 'linux')(
 )
 
 it('the load of a smoke run waits for the first response, however late it is', async () => {
-  const scratch = mkdtempSync(path.join(tmpdir(), 'aftercast-load-'))
+  const scratch = makeTempFolder('load')
   const server = createServer((_request, response) => {
     // Longer than a row of a smoke run, and than the shortest one of wrk.
     void sleep(1500).then(() => response.end('late'))

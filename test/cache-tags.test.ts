@@ -1,5 +1,5 @@
 // `Surrogate-Key` and `Cache-Tag` of all responses, through the program.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   aroundApiPath,
   detailsApiPath,
@@ -37,11 +37,6 @@ beforeAll(async () => {
   await library.place('bob/2026-01-31/2.mp4', SMALL_FIXTURE)
   server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
   await vi.waitFor(() => fetchPlaylist(server.url + playlistApiPath(session)), soon)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 interface Tagged {

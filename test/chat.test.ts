@@ -2,7 +2,7 @@
 import { appendFile, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { brotliDecompressSync, gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { chatBucketResponse, chatIndexResponse, sessionResponse } from '../shared/contract.ts'
 import type { ChatIndexResponse } from '../shared/contract.ts'
 import { chatApiPath, detailsApiPath, sessionApiPath } from '../shared/paths.ts'
@@ -71,11 +71,6 @@ beforeAll(async () => {
       if (!durationSeconds) throw new Error(`${id} is not indexed:\n${server.output()}`)
     }
   }, soon)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 const named = (sessionId: string) => ({ streamer: 'alice', date: DATE, sessionId })

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest'
+import { beforeAll, expect, inject, it, vi } from 'vitest'
 import {
   playerPagePath,
   playlistApiPath,
@@ -88,11 +88,8 @@ let bucket: TestBucket
 let proxy: FaultProxy
 let postgres: StartedPostgres
 let database: string
-const stops: (() => Promise<unknown>)[] = []
-
 beforeAll(async () => {
   library = await createTempLibrary('equality')
-  stops.push(async () => library.remove())
   await placeWholeLibrary(library)
   const recording = readFileSync(fixturePath('ts-h264-aac-clean-hls-concat.ts'))
   for (let number = 0; number < COPIES; number += 1) {
@@ -102,17 +99,11 @@ beforeAll(async () => {
   postgres = await sharedPostgres(inject('postgresFolder'))
   database = await postgres.createDatabase()
   const store = await startObjectStore()
-  stops.push(async () => store.stop())
   proxy = await startFaultProxy(store)
-  stops.push(async () => proxy.stop())
   bucket = await createBucket(store)
   await bucket.putTree(library.recordings, 'recordings/')
   const putAtMs = Date.now()
   await vi.waitUntil(() => Date.now() > putAtMs + SHARED_AFTER_MS, soon)
-})
-
-afterAll(async () => {
-  for (const stop of stops.toReversed()) await stop()
 })
 
 /** A node with a data folder of this name. */
@@ -143,7 +134,7 @@ async function serve(
   { name, database: url, encryption }: NodeOptions,
 ): Promise<StartedServer> {
   const data = path.join(library.folder, name)
-  const server = await startServer({
+  return startServer({
     args: [`s3://${bucket.name}/${prefix}`, '--data', data, ...args],
     environment: {
       ...awsEnvironment(proxy.store),
@@ -155,8 +146,6 @@ async function serve(
       AFTERCAST_WORKERS: '1',
     },
   })
-  stops.push(async () => server.stop())
-  return server
 }
 
 /** Bytes of the recordings below a folder. */

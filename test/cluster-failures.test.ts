@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import type { ExpectStatic } from 'vitest'
 import { sessionsResponse } from '../shared/contract.ts'
 import {
@@ -26,7 +26,6 @@ import { runInProcess } from './support/servers/run-program.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, makeSmallRecording, SMALL_FIXTURE } from './support/temp-library.ts'
-import type { TempLibrary } from './support/temp-library.ts'
 
 const DAY = '2026-01-31'
 const RESTARTS = 5
@@ -36,18 +35,6 @@ const STREAMERS = 10
 const OBJECTS_BEFORE_KILL = 300
 const PUTS_AT_ONCE = 16
 
-const stops: (() => Promise<unknown>)[] = []
-
-afterAll(async () => {
-  for (const stop of stops.toReversed()) await stop()
-})
-
-async function createLibrary(): Promise<TempLibrary> {
-  const library = await createTempLibrary('failures')
-  stops.push(async () => library.remove())
-  return library
-}
-
 interface NodeOptions {
   recordings: string
   data: string
@@ -55,12 +42,10 @@ interface NodeOptions {
 }
 
 async function startNode({ recordings, data, environment }: NodeOptions): Promise<StartedServer> {
-  const server = await startServer({
+  return startServer({
     args: [recordings, '--data', data],
     environment: { AFTERCAST_WORKERS: '1', ...environment },
   })
-  stops.push(async () => server.kill())
-  return server
 }
 
 async function textOf({ url }: StartedServer, target: string): Promise<string> {
@@ -123,8 +108,7 @@ async function waitUntilDatabase(
 describe.concurrent('two nodes whose database hangs, stops and restarts', () => {
   it('serve everything, count every play, and list every change', async ({ expect }) => {
     const postgres = await startPostgres()
-    stops.push(async () => postgres.remove())
-    const library = await createLibrary()
+    const library = await createTempLibrary('failures')
     const { recordings, folder } = library
     const place = async (streamer: string): Promise<void> =>
       library.place(`${streamer}/${DAY}/1.mp4`, SMALL_FIXTURE)
@@ -186,7 +170,7 @@ describe.concurrent('a node whose mount is empty', () => {
   it('leaves the scan and the inspections to one that has the recordings', async ({ expect }) => {
     const postgres = await sharedPostgres(inject('postgresFolder'))
     const environment = { AFTERCAST_DATABASE_URL: await postgres.createDatabase() }
-    const library = await createLibrary()
+    const library = await createTempLibrary('failures')
     const { recordings, folder } = library
     const start = async (name: string, at = recordings): Promise<StartedServer> =>
       startNode({ recordings: at, data: path.join(folder, name), environment })
@@ -217,13 +201,11 @@ describe.concurrent('a node that is killed while it scans a bucket', () => {
   it('is replaced by another one, which lists every object once', async ({ expect }) => {
     const postgres = await sharedPostgres(inject('postgresFolder'))
     const database = await postgres.createDatabase()
-    const { folder } = await createLibrary()
+    const { folder } = await createTempLibrary('failures')
     const store = await startObjectStore()
-    stops.push(async () => store.stop())
     const bucket = await createBucket(store)
     await putObjects(bucket)
     const proxy = await startFaultProxy(store)
-    stops.push(async () => proxy.stop())
     const read = new Set<string>()
     const hanging = proxy.inject(
       { kind: 'hang' },

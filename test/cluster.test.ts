@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { afterAll, beforeAll, describe, inject, it } from 'vitest'
+import { beforeAll, describe, inject, it } from 'vitest'
 import {
   activityApiPath,
   chatApiPath,
@@ -36,14 +36,8 @@ import type { TempLibrary } from './support/temp-library.ts'
 const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
 
 let postgres: StartedPostgres
-const stops: (() => Promise<unknown>)[] = []
-
 beforeAll(async () => {
   postgres = await sharedPostgres(inject('postgresFolder'))
-})
-
-afterAll(async () => {
-  for (const stop of stops.toReversed()) await stop()
 })
 
 /** Recordings and a database for the nodes of one test. */
@@ -54,7 +48,6 @@ interface Cluster {
 
 async function createCluster(database?: string): Promise<Cluster> {
   const library = await createTempLibrary('cluster')
-  stops.push(async () => library.remove())
   await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
   await library.place('alice/2026-01-31/1.info.json', Buffer.from('{"title":"One"}'))
   const chat = ['Bob', 'Eve'].map((user) => ({ seconds: 1, user, text: 'hi' }))
@@ -71,7 +64,7 @@ async function startNode(
 ): Promise<StartedServer> {
   const data = path.join(library.folder, name)
   mkdirSync(data, { recursive: true })
-  const server = await startServer({
+  return startServer({
     args: [library.recordings, '--data', data],
     environment: {
       AFTERCAST_WORKERS: '1',
@@ -81,8 +74,6 @@ async function startNode(
       ...environment,
     },
   })
-  stops.push(async () => server.stop())
-  return server
 }
 
 async function run({ library, database }: Cluster, ...args: string[]): Promise<ProgramOutcome> {
@@ -277,7 +268,6 @@ describe.concurrent('the recordings of a cluster', () => {
 describe.concurrent('a server whose database stops', () => {
   it('serves what it has, also after a restart, and continues afterwards', async ({ expect }) => {
     const own = await startPostgres()
-    stops.push(async () => own.remove())
     const cluster = await createCluster(await own.createDatabase())
     const first = await startNode('a', cluster)
     const second = await startNode('b', cluster)

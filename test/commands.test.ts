@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { runInNewProcess, runInProcess } from './support/servers/run-program.ts'
 import type { ProgramOutcome } from './support/servers/run-program.ts'
 import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
@@ -17,8 +17,6 @@ beforeAll(async () => {
   await library.place('alice/2026-01-31/1002.ts', 'ts-h264-pts-wrap-33bit.ts')
   await library.place('bob/2026-02-01/1.mp4', SMALL_FIXTURE)
 })
-
-afterAll(() => library.remove())
 
 async function run(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<ProgramOutcome> {
   return runInProcess(args, { workingFolder: library.folder, environment })
@@ -69,7 +67,6 @@ describe('layouts', () => {
     await laid.place(other, SMALL_FIXTURE)
     const { stdout } = await run(['scan', ...laid.args], { AFTERCAST_LAYOUT: layout })
     expect(stdout).toBe('1 session of 1 streamer is indexed\n')
-    await laid.remove()
   })
 })
 
@@ -85,7 +82,6 @@ describe('named layouts', () => {
     const { stdout } = await run(['scan', ...laid.args, '--layout', layout])
     expect(stdout).toBe('1 session of 1 streamer is indexed\n')
     expect((await run(['hide', streamer, '--data', laid.data])).stderr).toBe('')
-    await laid.remove()
   })
 
   it('exits with 2 and lists the names for an unknown one', async () => {
@@ -117,7 +113,6 @@ describe('recordings that match no session', () => {
       stdout: '3 sessions of 2 streamers are indexed\n',
       stderr: '',
     })
-    await laid.remove()
   })
 })
 
@@ -141,7 +136,6 @@ describe('check', () => {
     expect(found[0]).toMatch(/^duplicate .*1001\.mp4/)
     expect(found[1]).toMatch(/^unplayable +\d+ /)
     expect(rows.filter((row) => /^ +→ .{10}/.test(row))).toHaveLength(names.length)
-    await flawed.remove()
   })
 
   it('prints the report as one JSON document', async () => {
@@ -185,7 +179,6 @@ describe('check', () => {
         { outcome: 'unplayable', problems: [{ code: 'container-unknown' }] },
       ],
     })
-    await flawed.remove()
   })
 
   it('lists the limitations of a playable session, and exits with 0', async () => {
@@ -216,7 +209,6 @@ describe('check', () => {
     })
     const table = (await run(['check', ...limited.args])).stdout
     expect(table).toMatch(/^limited +\d* +0:00:20 {2}alice\/2026-02-01\/late-night: part2\.mp4: /m)
-    await limited.remove()
   })
 
   it('counts playable sessions that not every browser plays', async () => {
@@ -232,14 +224,12 @@ describe('check', () => {
       { needs: '10 bit', sessions: 1 },
     ])
     expect(stderr).toContain('2 playable sessions in HEVC, which not every browser plays\n')
-    await rare.remove()
   })
 
   it('checks a growing recording as it is now', async () => {
     const growing = await createTempLibrary('growing')
     await growing.place('alice/2026-01-31/1.mp4', BROKEN_FIXTURE, new Date())
     expect((await run(['check', ...growing.args])).code).toBe(1)
-    await growing.remove()
   })
 })
 

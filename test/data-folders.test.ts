@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { constants, copyFile, mkdir, open, readdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { streamersApiPath } from '../shared/paths.ts'
 import { patienceMs } from './support/patience.ts'
 import { PROGRAM, runInNewProcess, runInProcess } from './support/servers/run-program.ts'
@@ -24,11 +24,6 @@ beforeAll(async () => {
   library = await createTempLibrary('data-folders')
   await library.place('2026-01-31 20-15-07.mp4', SMALL_FIXTURE)
   server = await start()
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 async function start(): Promise<StartedServer> {

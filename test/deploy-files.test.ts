@@ -2,9 +2,8 @@
 // and runs the image.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { Ajv2019 } from 'ajv/dist/2019.js'
@@ -12,6 +11,7 @@ import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { chooseForm } from './support/servers/documented-site.ts'
+import { makeTempFolder } from './support/temp-folder.ts'
 
 const root = path.dirname(import.meta.dirname)
 const run = promisify(execFile)
@@ -91,7 +91,7 @@ async function problemsOf(objects: z.infer<typeof manifest>[]): Promise<string> 
     `import { ${kind} as Kind${number} } from 'kubernetes-models/${apiVersion}/${kind}'`,
     `new Kind${number}(${JSON.stringify(rest)}).validate()`,
   ])
-  const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-kubernetes-'))
+  const folder = makeTempFolder('kubernetes')
   try {
     const file = path.join(folder, 'manifests.ts')
     await writeFile(file, lines.toSorted().join('\n'))

@@ -11,7 +11,7 @@ import { imageSize } from 'image-size'
 import openGraph from 'open-graph-scraper'
 import { parseSitemap } from 'sitemap'
 import { unfurl } from 'unfurl.js'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import {
   embedPagePath,
@@ -91,11 +91,6 @@ beforeAll(async () => {
   }
   await waitForPage(playerPagePath(silent), 'icon-512.png')
   await waitForPage(sessionsPagePath('alice'), profile.description)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 async function page(target: string): Promise<string> {

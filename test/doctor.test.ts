@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, Server } from 'node:http'
 import { mkdir, readdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { findFreePort } from './support/servers/free-port.ts'
 import { runInProcess } from './support/servers/run-program.ts'
 import { startServer } from './support/servers/start-server.ts'
@@ -19,8 +19,6 @@ beforeAll(async () => {
   await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
   port = await findFreePort()
 })
-
-afterAll(async () => library.remove())
 
 interface Examined {
   code: unknown

@@ -5,7 +5,7 @@ import type { ChildProcess } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { listFences, listShellBlocks } from '../scripts/shell-blocks.ts'
 import { loadConfig } from '../server/base/config/load-config.ts'
 import { patienceMs } from './support/patience.ts'
@@ -184,8 +184,6 @@ it.each(CONFIGURATIONS)('$name:$line is a configuration', ({ text }) => {
 
 describe.each(DOCUMENTS)('$name', ({ name, blocks }) => {
   beforeAll(() => createSite(OF_RUNNING_SITES.includes(name)))
-
-  afterAll(() => library.remove())
 
   it.each(blocks)('$line: $commands', async ({ commands }) => {
     const act = SETTINGS.test(commands) ? readSettings : runCommands

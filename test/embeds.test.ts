@@ -1,6 +1,6 @@
 // The embedded player and oEmbed, through the program: statuses, headers, and a real client.
 import { unfurl } from 'unfurl.js'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import {
   embedPagePath,
@@ -45,11 +45,6 @@ beforeAll(async () => {
   await runInProcess(['hide', name, '--data', library.data], { workingFolder: library.folder })
   await vi.waitUntil(async () => (await raw(playlistApiPath(hidden))).status === 410, soon)
   await vi.waitUntil(async () => (await raw(playlistApiPath(broken))).status === 422, soon)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 const raw = async (target: string, headers: Record<string, string> = {}) =>

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { appendFile, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { sessionResponse } from '../shared/contract.ts'
 import type { SessionResponse } from '../shared/contract.ts'
 import { playlistApiPath, sessionApiPath } from '../shared/paths.ts'
@@ -59,11 +59,6 @@ beforeAll(async () => {
       }),
     ),
   )
-})
-
-afterAll(async () => {
-  await Promise.all(servers.map(async (server) => server.stop()))
-  await library.remove()
 })
 
 function reference(sessionId: string) {

@@ -53,11 +53,7 @@ beforeAll(async () => {
   server = await serve()
 })
 
-afterAll(async () => {
-  await server.stop()
-  disk.close()
-  await library.remove()
-})
+afterAll(() => disk.close())
 
 const settingsPath = (): string => path.join(library.folder, 'settings.json')
 
@@ -175,13 +171,9 @@ describe.skipIf(findProgram('a C compiler') === undefined).each(CODES)(
         args: [library.recordings, '--data', path.join(library.folder, `no-assets-${code}`)],
         environment: { ...disk.environment, AFTERCAST_WORKERS: '1' },
       })
-      try {
-        expect(disk.heal()).toBeGreaterThan(0)
-        await expect.poll(() => statusOf('/', started), soon).toBe(200)
-        expect(started.output()).toContain('scripts of the page could not be stored')
-      } finally {
-        await started.stop()
-      }
+      expect(disk.heal()).toBeGreaterThan(0)
+      await expect.poll(() => statusOf('/', started), soon).toBe(200)
+      expect(started.output()).toContain('scripts of the page could not be stored')
     })
 
     it('ends a new server with one line', async () => {

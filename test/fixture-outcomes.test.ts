@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { AV_LOG_ERROR } from 'node-av/constants'
 import { FFmpegError, FormatContext, Log, Packet, avGetCodecName } from 'node-av/lib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { playlistApiPath } from '../shared/paths.ts'
 import { createMediaReaders } from '../server/media/readers.ts'
 import { formatProblem } from '../server/base/problem-text.ts'
@@ -155,11 +155,6 @@ beforeAll(async () => {
     args: library.args,
     environment: { AFTERCAST_WORKERS: '1' },
   })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 it('every fixture has its expected outcome', () => {

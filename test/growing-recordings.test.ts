@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { appendFile, readFile, rename, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { playlistApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import type { ListedPlaylist } from './support/servers/hls-client.ts'
@@ -53,11 +53,6 @@ beforeAll(async () => {
   for (const [name, settleSeconds] of Object.entries(settings))
     await writeFile(`${library.folder}/${name}`, JSON.stringify({ library: { settleSeconds } }))
   server = await serve()
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 function pathOf(name: string): string {
@@ -450,24 +445,16 @@ describe('the URLs of a growing recording across processes', () => {
 
   it('work in each process once any of them has listed them', async () => {
     const several = await serve('2', { data: 'several' })
-    try {
-      const paths = ['alice/2026-01-31/alone.ts', 'alice/2026-01-31/together/1.ts']
-      const asked = paths.map(async (path) => growAndAsk(path, several, 10))
-      for (const count of await Promise.all(asked)) expect(count).toBeGreaterThanOrEqual(10)
-    } finally {
-      await several.stop()
-    }
+    const paths = ['alice/2026-01-31/alone.ts', 'alice/2026-01-31/together/1.ts']
+    const asked = paths.map(async (path) => growAndAsk(path, several, 10))
+    for (const count of await Promise.all(asked)) expect(count).toBeGreaterThanOrEqual(10)
   })
 
   it('end by themselves once nothing has been written for settleSeconds', async () => {
     await begin('alice/2026-01-31/alone-by-itself.ts', recording)
     const impatient = await serve('1', { config: 'short.json', data: 'impatient' })
-    try {
-      const isEnded = async () => (await listed('alone-by-itself', impatient)).isEnded
-      await expect.poll(isEnded, soon).toBe(true)
-    } finally {
-      await impatient.stop()
-    }
+    const isEnded = async () => (await listed('alone-by-itself', impatient)).isEnded
+    await expect.poll(isEnded, soon).toBe(true)
   })
 
   it('are refused without a wait where they were never listed', async () => {

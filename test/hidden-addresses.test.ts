@@ -1,6 +1,6 @@
 // Hidden content is not served at any earlier URL, whatever the spelling or the request.
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { sessionResponse } from '../shared/contract.ts'
 import {
   embedPagePath,
@@ -38,11 +38,6 @@ beforeAll(async () => {
   await library.place(`${STREAMER.normalize('NFD')}/2026-01-31/a b.mp4`, bytes)
   await library.place('other/2026-01-31/1.mp4', bytes)
   server = await startServer({ args: library.args })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 /** Every path in the playlist and in its renditions. */

@@ -3,7 +3,7 @@
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { create } from 'tar'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { errorResponse } from '../shared/contract.ts'
 import {
   aroundApiPath,
@@ -55,11 +55,6 @@ beforeAll(async () => {
     args: [...library.args, '--config', settings],
     environment: { AFTERCAST_WORKERS: '2' },
   })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 async function run(...args: string[]): Promise<ProgramOutcome> {
@@ -349,17 +344,13 @@ describe('a backup', () => {
     ])
     expect(await readFile(path.join(data, ad), 'utf8')).toBe('<svg/>')
     const restored = await startServer({ args: [library.recordings, '--data', data] })
-    try {
-      const text = async (target: string): Promise<string> =>
-        (await fetch(restored.url + target)).text()
-      expect(await text(playlistApiPath(session))).toBe(before)
-      await expect.poll(async () => text(streamersApiPath)).toBe(await textOf(streamersApiPath))
-      const args = ['stats', '--json', '--data', data]
-      const counted = await runInProcess(args, { workingFolder: library.folder })
-      expect(counted.stdout).toBe(await stats())
-    } finally {
-      await restored.stop()
-    }
+    const text = async (target: string): Promise<string> =>
+      (await fetch(restored.url + target)).text()
+    expect(await text(playlistApiPath(session))).toBe(before)
+    await expect.poll(async () => text(streamersApiPath)).toBe(await textOf(streamersApiPath))
+    const args = ['stats', '--json', '--data', data]
+    const counted = await runInProcess(args, { workingFolder: library.folder })
+    expect(counted.stdout).toBe(await stats())
   })
 
   it('restores which bytes a URL names, so that changed ones get another', async () => {
@@ -388,22 +379,18 @@ describe('a backup', () => {
     const restored = await startServer({
       args: [library.recordings, '--data', data, '--config', settings],
     })
-    try {
-      expect((await listed(restored, growing)).split('\n')).toEqual(
-        expect.arrayContaining(growingBefore.split('\n').filter((line) => line.endsWith('.ts'))),
-      )
-      const after = await listed(restored, large)
-      expect(namesOf(after)).toEqual(namesOf(before))
-      expect(after).not.toBe(before)
-      const replacedAfter = await listed(restored, replaced)
-      expect(namesOf(replacedAfter)).toEqual(namesOf(replacedBefore))
-      const urls = (text: string) => text.split('\n').filter((line) => line.endsWith('.ts'))
-      expect(urls(replacedAfter)).not.toEqual(
-        expect.arrayContaining(urls(replacedBefore).slice(0, 1)),
-      )
-    } finally {
-      await restored.stop()
-    }
+    expect((await listed(restored, growing)).split('\n')).toEqual(
+      expect.arrayContaining(growingBefore.split('\n').filter((line) => line.endsWith('.ts'))),
+    )
+    const after = await listed(restored, large)
+    expect(namesOf(after)).toEqual(namesOf(before))
+    expect(after).not.toBe(before)
+    const replacedAfter = await listed(restored, replaced)
+    expect(namesOf(replacedAfter)).toEqual(namesOf(replacedBefore))
+    const urls = (text: string) => text.split('\n').filter((line) => line.endsWith('.ts'))
+    expect(urls(replacedAfter)).not.toEqual(
+      expect.arrayContaining(urls(replacedBefore).slice(0, 1)),
+    )
   })
 
   it('is restored only into an empty folder, and only as it was written', async () => {

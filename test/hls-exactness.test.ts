@@ -1,11 +1,10 @@
 // HLS has every packet of a recording once, unchanged, at its time: compared with FFmpeg's reading
 // of the source.
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { sessionResponse } from '../shared/contract.ts'
 import type { SessionResponse } from '../shared/contract.ts'
 import { playlistApiPath, sessionApiPath } from '../shared/paths.ts'
@@ -22,6 +21,7 @@ import { readFragment } from './support/verify/read-fragment.ts'
 import { remux } from './support/make/remux.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
+import { makeTempFolder } from './support/temp-folder.ts'
 
 const FIXTURES = fileURLToPath(new URL('./fixtures/media/', import.meta.url))
 /** Long ago: a new file counts as growing. */
@@ -56,7 +56,7 @@ function isServed(name: string): boolean {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'aftercast-exactness-'))
+  folder = makeTempFolder('exactness')
   await mkdir(join(folder, 'alice/2026-01-31'), { recursive: true })
   for (const name of names) {
     if (REMUXED.includes(name)) await remux(join(FIXTURES, REMUXED_FROM), recordingPath(name))
@@ -65,18 +65,12 @@ beforeAll(async () => {
     const sidecar = recordingPath(name.replace(/\.\w+$/, '.info.json'))
     await writeFile(sidecar, JSON.stringify({ timestamp: STARTED_AT_MS / 1000 }))
   }
-  data = await mkdtemp(join(tmpdir(), 'aftercast-exactness-data-'))
+  data = makeTempFolder('exactness-data')
   const args = [folder, '--data', data]
   server = await startServer({
     args,
     environment: { AFTERCAST_WORKERS: '1', AFTERCAST_RENDITIONS_VIDEO: '360p' },
   })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await rm(folder, { recursive: true })
-  await rm(data, { recursive: true })
 })
 
 function recordingPath(name: string): string {

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { playlistApiPath } from '../shared/paths.ts'
 import { fetchBytes, fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import type { ListedPlaylist, ListedSegment } from './support/servers/hls-client.ts'
@@ -44,18 +44,12 @@ const SESSIONS = {
 const large = makeLargeRecording()
 let library: TempLibrary
 let server: StartedServer
-const started: { server: StartedServer; library: TempLibrary }[] = []
 
 beforeAll(async () => {
   library = await createTempLibrary('hls')
   await placeSessions(library)
   await library.place('alice/2026-01-31/large.ts', large)
   server = await serve(library)
-})
-
-afterAll(async () => {
-  for (const { server: running } of started) await running.stop()
-  for (const { library: own } of started) await own.remove()
 })
 
 async function placeSessions(to: TempLibrary, modified?: Date): Promise<void> {
@@ -72,12 +66,10 @@ async function serve(
   environment: NodeJS.ProcessEnv = {},
   args: string[] = [],
 ): Promise<StartedServer> {
-  const running = await startServer({
+  return startServer({
     args: [...from.args, ...args],
     environment: { AFTERCAST_WORKERS: '1', AFTERCAST_HLS_SECRET: SECRET, ...environment },
   })
-  started.push({ server: running, library: from })
-  return running
 }
 
 /** Twelve seconds of small frames and audio. */
@@ -360,7 +352,6 @@ describe('other servers', () => {
     const other = await serve(copy)
     for (const id of everySession)
       expect(await everything(id, other)).toEqual(await everything(id, server))
-    await other.stop()
   })
 
   it('without encryption have no key and serve plain bytes under other URLs', async () => {
@@ -381,7 +372,6 @@ describe('other servers', () => {
     const { body, status } = await ask(url, { range: 'bytes=100-999' })
     expect(status).toBe(206)
     expect(body.equals(whole.subarray(100, 1000))).toBe(true)
-    await plain.stop()
   })
 
   it('with another secret, or other settings, have other URLs', async () => {
@@ -391,7 +381,6 @@ describe('other servers', () => {
     })
     expect(pathsOf((await playlistOf('small', secret)).segments)).not.toEqual(own)
     expect((await ask(secret.url + own[0])).status).toBe(404)
-    await secret.stop()
 
     const from = await smallLibrary()
     const file = `${from.folder}/config.json`
@@ -401,7 +390,6 @@ describe('other servers', () => {
     const known = (await playlistOf('packets')).segments
     expect(segments.length).toBeGreaterThan(known.length)
     expect(pathsOf(segments)[0]).not.toBe(pathsOf(known)[0])
-    await shorter.stop()
   })
 })
 

@@ -1,7 +1,7 @@
 // Hostile libraries through the program: requests cost little, and nothing from outside is served.
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readProcessSeconds } from '../bench/machine.ts'
 import { playlistApiPath, sessionsApiPath, thumbnailApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
@@ -115,11 +115,6 @@ beforeAll(async () => {
   )
   await placeFolders()
   server = await startServer({ args: library.args })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 const STRANGE = [

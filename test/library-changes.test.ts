@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sessionsResponse, streamersResponse } from '../shared/contract.ts'
 import {
   playerPagePath,
@@ -78,11 +78,6 @@ describe('a library that changes while it is served', () => {
     await library.place('bob/2026-01-31/1.mp4', SMALL_FIXTURE)
     server = await start(library)
   })
-  afterAll(async () => {
-    await server.stop()
-    await library.remove()
-  })
-
   it('shows an added recording, with its length', async () => {
     await library.place('carol/2026-02-02/7.ts', 'ts-h264-pts-wrap-33bit.ts')
     await expect.poll(() => listAll(server)).toContain('carol 2026-02-02 7 0:00:20')
@@ -170,22 +165,17 @@ describe('a library by a link that is switched to another folder', () => {
       args: [link, '--data', library.data],
       environment: { AFTERCAST_WORKERS: '2' },
     })
-    try {
-      await expect.poll(() => listAll(server), soon).toEqual(['alice 2026-01-31 1 0:00:10'])
-      await askTwice(server, { streamer: 'alice', date: '2026-01-31', sessionId: '1' })
-      await symlink(library.pathOf('two'), `${link}.new`)
-      await rename(`${link}.new`, link)
-      const listed = ['alice 2026-02-01 2 0:00:10', 'alice 2026-01-31 1 0:00:24']
-      await expect.poll(() => listAll(server), soon).toEqual(listed)
-      for (const [date, sessionId] of [
-        ['2026-01-31', '1'],
-        ['2026-02-01', '2'],
-      ] as const) {
-        await askTwice(server, { streamer: 'alice', date, sessionId })
-      }
-    } finally {
-      await server.stop()
-      await library.remove()
+    await expect.poll(() => listAll(server), soon).toEqual(['alice 2026-01-31 1 0:00:10'])
+    await askTwice(server, { streamer: 'alice', date: '2026-01-31', sessionId: '1' })
+    await symlink(library.pathOf('two'), `${link}.new`)
+    await rename(`${link}.new`, link)
+    const listed = ['alice 2026-02-01 2 0:00:10', 'alice 2026-01-31 1 0:00:24']
+    await expect.poll(() => listAll(server), soon).toEqual(listed)
+    for (const [date, sessionId] of [
+      ['2026-01-31', '1'],
+      ['2026-02-01', '2'],
+    ] as const) {
+      await askTwice(server, { streamer: 'alice', date, sessionId })
     }
   })
 
@@ -258,11 +248,6 @@ describe('a library of hostile names', () => {
     before = await checksumTree(library.recordings)
     server = await start(library)
   })
-  afterAll(async () => {
-    await server.stop()
-    await library.remove()
-  })
-
   const sessions: SessionReference[] = [
     ...HOSTILE_NAMES.map((name) => ({
       streamer: name.normalize('NFC'),
@@ -434,8 +419,7 @@ async function acceptsConnections(url: string): Promise<boolean> {
 
 describe('a server that is interrupted', () => {
   let library: TempLibrary | undefined
-  afterEach(async () => {
-    await library?.remove()
+  afterEach(() => {
     library = undefined
   })
 

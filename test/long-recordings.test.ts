@@ -2,7 +2,7 @@
 // exactly its packets.
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readProcessSeconds } from '../bench/machine.ts'
 import { sessionsResponse } from '../shared/contract.ts'
 import { playlistApiPath, sessionsApiPath } from '../shared/paths.ts'
@@ -54,11 +54,6 @@ beforeAll(async () => {
     args: library.args,
     environment: { AFTERCAST_WORKERS: '1' },
   })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 async function playlistOf(sessionId: string): Promise<ListedPlaylist> {

@@ -1,7 +1,6 @@
 // Metrics for Prometheus: of all workers together, on their own listener and nowhere else.
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { findProgram } from '../scripts/programs.mjs'
@@ -16,6 +15,7 @@ import {
   metricsIn,
   metricsNamedBy,
 } from './support/verify/named-metrics.ts'
+import { makeTempFolder } from './support/temp-folder.ts'
 
 /** One of each group, whichever process it comes from. */
 const METRICS = [
@@ -56,7 +56,7 @@ const REPORT = {
 it.each(['1', '2'])(
   'exports the requests of %s worker(s) on the metrics listener only',
   async (workers) => {
-    const folder = await mkdtemp(join(tmpdir(), 'aftercast-metrics-'))
+    const folder = makeTempFolder('metrics')
     await mkdir(join(folder, 'library'))
     const port = await findFreePort()
     const server = await startServer({
@@ -67,37 +67,32 @@ it.each(['1', '2'])(
         AFTERCAST_ARTIFACTS: join(folder, 'artifacts'),
       },
     })
-    try {
-      for (let i = 0; i < 5; i += 1) await (await fetch(`${server.url}/api/streamers`)).text()
-      await report(server.url, [REPORT, { name: 'vast_error', code: 303 }])
-      await report(server.url, [
-        { ...REPORT, stalls: 1e9 },
-        { name: 'vast_error', code: 7 },
-      ])
-      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-      const labels = 'route="/api/streamers",method="GET",status="200",kind="list"'
-      const count = new RegExp(`requests_total\\{${labels}\\} (?<n>\\d+)`).exec(text)
-      expect(count?.groups?.n).toBe('5')
-      expect(text).toContain('process_resident_memory_bytes')
-      for (const name of METRICS) expect(text, name).toContain(`\n# TYPE aftercast_${name} `)
-      expect((await fetch(`${server.url}/metrics`)).status).toBe(404)
+    for (let i = 0; i < 5; i += 1) await (await fetch(`${server.url}/api/streamers`)).text()
+    await report(server.url, [REPORT, { name: 'vast_error', code: 303 }])
+    await report(server.url, [
+      { ...REPORT, stalls: 1e9 },
+      { name: 'vast_error', code: 7 },
+    ])
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    const labels = 'route="/api/streamers",method="GET",status="200",kind="list"'
+    const count = new RegExp(`requests_total\\{${labels}\\} (?<n>\\d+)`).exec(text)
+    expect(count?.groups?.n).toBe('5')
+    expect(text).toContain('process_resident_memory_bytes')
+    for (const name of METRICS) expect(text, name).toContain(`\n# TYPE aftercast_${name} `)
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(404)
 
-      // Of players: added up, and no more than one visitor can do.
-      expect(text).toContain('\naftercast_player_startup_seconds_bucket{le="0.5"} 2\n')
-      expect(text).toContain('\naftercast_player_played_seconds_total 25\n')
-      expect(text).toContain('\naftercast_player_stalls_total 1002\n')
-      expect(text).toContain('\naftercast_player_errors_total{kind="media"} 6\n')
-      expect(text).toContain('\naftercast_player_errors_total{kind="network"} 0\n')
-      expect(text).toContain('\naftercast_vast_errors_total{code="303"} 1\n')
-      expect(text).toContain('\naftercast_vast_errors_total{code="other"} 1\n')
+    // Of players: added up, and no more than one visitor can do.
+    expect(text).toContain('\naftercast_player_startup_seconds_bucket{le="0.5"} 2\n')
+    expect(text).toContain('\naftercast_player_played_seconds_total 25\n')
+    expect(text).toContain('\naftercast_player_stalls_total 1002\n')
+    expect(text).toContain('\naftercast_player_errors_total{kind="media"} 6\n')
+    expect(text).toContain('\naftercast_player_errors_total{kind="network"} 0\n')
+    expect(text).toContain('\naftercast_vast_errors_total{code="303"} 1\n')
+    expect(text).toContain('\naftercast_vast_errors_total{code="other"} 1\n')
 
-      const ofPrimary = workers === '1' ? OF_PRIMARY : []
-      expect(missingIn(text)).toEqual([...CLUSTER_METRICS, ...ofPrimary].toSorted())
-      expect(problemsOf(text)).toBe('')
-    } finally {
-      await server.stop()
-      await rm(folder, { recursive: true })
-    }
+    const ofPrimary = workers === '1' ? OF_PRIMARY : []
+    expect(missingIn(text)).toEqual([...CLUSTER_METRICS, ...ofPrimary].toSorted())
+    expect(problemsOf(text)).toBe('')
   },
 )
 

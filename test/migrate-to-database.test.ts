@@ -1,6 +1,6 @@
 // `aftercast migrate`: what an operator has hidden and what visitors did goes to a shared database.
 import path from 'node:path'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { beforeAll, expect, inject, it } from 'vitest'
 import { openActivityStore } from '../server/site/analytics/activity-store.ts'
 import { queryOnce, sharedPostgres } from './support/servers/postgres.ts'
 import { runInProcess } from './support/servers/run-program.ts'
@@ -17,8 +17,6 @@ beforeAll(async () => {
   await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
   await library.place('bob/2026-01-31/1.mp4', SMALL_FIXTURE)
 })
-
-afterAll(async () => library.remove())
 
 async function run(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<ProgramOutcome> {
   return runInProcess([...args, '--data', library.data], {

@@ -1,8 +1,7 @@
 // The documented dashboards and alert rules: their expressions, and series that cause alerts.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -13,6 +12,7 @@ import {
   alertRules,
   dashboardExpressions,
 } from './support/verify/named-metrics.ts'
+import { makeTempFolder } from './support/temp-folder.ts'
 
 const program = findProgram('promtool')
 const TESTS = path.resolve(import.meta.dirname, 'fixtures/monitoring/alerts.test.yml')
@@ -30,19 +30,15 @@ describe.skipIf(program === undefined)('promtool', () => {
   })
 
   it('accepts the expressions of the dashboards', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-dashboards-'))
-    try {
-      const file = path.join(folder, 'rules.yml')
-      const rules = DASHBOARDS.flatMap(dashboardExpressions).map((expr, number) => ({
-        record: `panel_${number}`,
-        expr,
-      }))
-      expect(rules.length).toBeGreaterThan(25)
-      await writeFile(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }))
-      expect(await promtool('check', 'rules', file)).toContain(`${rules.length} rules found`)
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    const folder = makeTempFolder('dashboards')
+    const file = path.join(folder, 'rules.yml')
+    const rules = DASHBOARDS.flatMap(dashboardExpressions).map((expr, number) => ({
+      record: `panel_${number}`,
+      expr,
+    }))
+    expect(rules.length).toBeGreaterThan(25)
+    await writeFile(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }))
+    expect(await promtool('check', 'rules', file)).toContain(`${rules.length} rules found`)
   })
 })
 

@@ -1,5 +1,5 @@
 // The documented configuration of nginx, with the real program, before a server.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { findProgram } from '../scripts/programs.mjs'
 import { playerPagePath, playlistApiPath, sessionsApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
@@ -34,12 +34,6 @@ describe.skipIf(findProgram('nginx') === undefined)('nginx', () => {
     })
     nginx = await startNginx(server.url)
     await vi.waitFor(() => fetchPlaylist(server.url + playlistApiPath(session)), soon)
-  })
-
-  afterAll(async () => {
-    await nginx.stop()
-    await server.stop()
-    await library.remove()
   })
 
   async function get(target: string, headers: Record<string, string> = {}) {

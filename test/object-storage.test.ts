@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   detailsApiPath,
   playlistApiPath,
@@ -64,12 +64,6 @@ beforeAll(async () => {
   proxy = await startFaultProxy(store)
   bucket = await createBucket(store)
   await bucket.putTree(library.recordings, `${PREFIX}/`)
-})
-
-afterAll(async () => {
-  await proxy.stop()
-  await store.stop()
-  await library.remove()
 })
 
 afterEach(async () => proxy.heal())
@@ -148,8 +142,6 @@ describe('a server of a bucket', () => {
     url = server.url
     await waitUntilIndexed(url, LARGE.streamer, 1)
   })
-
-  afterAll(async () => server.stop())
 
   /** The recording before bytes that no player needs. */
   function paddedMp4(): Buffer {

@@ -1,7 +1,7 @@
 // The operator's page of a running server: on the private listener, and nowhere else.
 import { once } from 'node:events'
 import { get } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { streamersApiPath } from '../shared/paths.ts'
 import { findFreePort } from './support/servers/free-port.ts'
 import { startServer } from './support/servers/start-server.ts'
@@ -36,11 +36,6 @@ beforeAll(async () => {
       AFTERCAST_OPERATOR_TOKEN: TOKEN,
     },
   })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 async function page(): Promise<string> {
@@ -146,18 +141,12 @@ describe('without sessions', () => {
         args: empty.args,
         environment: { AFTERCAST_WORKERS: '1', AFTERCAST_METRICS: address },
       })
-      try {
-        const advice = `${problem} below ${empty.recordings}`
-        await expect.poll(() => started.output().split(advice), soon).toHaveLength(2)
-        const shown = async (): Promise<string> =>
-          (await fetch(`http://${address}/operator`)).text()
-        expect(await shown()).toContain(advice)
-        await empty.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
-        await expect.poll(shown, soon).not.toContain(advice)
-      } finally {
-        await started.stop()
-        await empty.remove()
-      }
+      const advice = `${problem} below ${empty.recordings}`
+      await expect.poll(() => started.output().split(advice), soon).toHaveLength(2)
+      const shown = async (): Promise<string> => (await fetch(`http://${address}/operator`)).text()
+      expect(await shown()).toContain(advice)
+      await empty.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
+      await expect.poll(shown, soon).not.toContain(advice)
     },
   )
 })

@@ -3,12 +3,11 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises'
+import { chmod, mkdir, rename, symlink } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { npm, npmProgram } from '../scripts/prepare.mjs'
 import { findProgram } from '../scripts/programs.mjs'
@@ -17,6 +16,7 @@ import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
+import { makeTempFolder } from './support/temp-folder.ts'
 
 const root = path.dirname(import.meta.dirname)
 const run = promisify(execFile)
@@ -51,17 +51,12 @@ let library: TempLibrary
 
 beforeAll(async () => {
   if (isOutdated()) await npm(['run', '--silent', 'build:server'])
-  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-package-'))
+  folder = makeTempFolder('package')
   archive = await pack(folder)
   program = await install()
   library = await createTempLibrary('package')
   await library.place('alice/2026-01-31/1001.mp4', AAC)
   await library.place('alice/2026-01-31/1002.mp4', MP3)
-})
-
-afterAll(async () => {
-  await library.remove()
-  await rm(folder, { recursive: true })
 })
 
 /** `npm test` builds before this; a developer may not have. */
@@ -252,34 +247,28 @@ it('serves without decoders: no images, silence, and URLs of its own for it', as
     args: library.args,
     environment: { AFTERCAST_WORKERS: '2' },
   })
-  let full: StartedServer | undefined
-  try {
-    expect(bare.output().match(/node-av is not installed/g)).toHaveLength(1)
-    expect((await fetch(bare.url)).status).toBe(200)
-    for (const image of ['thumbnail/alice/2026-01-31/1001', 'thumbnail-streamer/alice']) {
-      expect((await fetch(`${bare.url}/api/${image}`)).status).toBe(404)
-    }
-    expect(await detailsOf(bare, '1001')).not.toHaveProperty('storyboard')
-    const storyboard = '/api/storyboard/alice/2026-01-31/1001/storyboard.vtt'
-    expect((await fetch(bare.url + storyboard)).status).toBe(404)
-    const silent = await playlistOf(bare, '1002')
-    for (const segment of silent.segments) expect(await fetchSegment(segment)).not.toHaveLength(0)
-    const recorded = await playlistOf(bare, '1001')
-
-    // With the decoders, on the same data: nothing of the above was stored.
-    await bare.stop()
-    full = await startServer({
-      args: library.args,
-      environment: { AFTERCAST_WORKERS: '1' },
-    })
-    expect(full.output()).not.toContain('node-av')
-    expect((await fetch(`${full.url}/api/thumbnail/alice/2026-01-31/1001`)).status).toBe(200)
-    expect(await detailsOf(full, '1001')).toHaveProperty('storyboard')
-    const paths = ({ segments }: typeof silent) => segments.map(({ url }) => new URL(url).pathname)
-    expect(paths(await playlistOf(full, '1001'))).toEqual(paths(recorded))
-    expect(paths(await playlistOf(full, '1002'))).not.toEqual(paths(silent))
-  } finally {
-    await bare.stop()
-    await full?.stop()
+  expect(bare.output().match(/node-av is not installed/g)).toHaveLength(1)
+  expect((await fetch(bare.url)).status).toBe(200)
+  for (const image of ['thumbnail/alice/2026-01-31/1001', 'thumbnail-streamer/alice']) {
+    expect((await fetch(`${bare.url}/api/${image}`)).status).toBe(404)
   }
+  expect(await detailsOf(bare, '1001')).not.toHaveProperty('storyboard')
+  const storyboard = '/api/storyboard/alice/2026-01-31/1001/storyboard.vtt'
+  expect((await fetch(bare.url + storyboard)).status).toBe(404)
+  const silent = await playlistOf(bare, '1002')
+  for (const segment of silent.segments) expect(await fetchSegment(segment)).not.toHaveLength(0)
+  const recorded = await playlistOf(bare, '1001')
+
+  // With the decoders, on the same data: nothing of the above was stored.
+  await bare.stop()
+  const full = await startServer({
+    args: library.args,
+    environment: { AFTERCAST_WORKERS: '1' },
+  })
+  expect(full.output()).not.toContain('node-av')
+  expect((await fetch(`${full.url}/api/thumbnail/alice/2026-01-31/1001`)).status).toBe(200)
+  expect(await detailsOf(full, '1001')).toHaveProperty('storyboard')
+  const paths = ({ segments }: typeof silent) => segments.map(({ url }) => new URL(url).pathname)
+  expect(paths(await playlistOf(full, '1001'))).toEqual(paths(recorded))
+  expect(paths(await playlistOf(full, '1002'))).not.toEqual(paths(silent))
 })

@@ -1,9 +1,8 @@
 // Feeds with enclosures, through the program: the audio of sessions as files with byte ranges.
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseRssFeed } from 'feedsmith'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { playerPagePath, playlistApiPath, streamerFeedPath } from '../shared/paths.ts'
 import { demux } from './demux/demux.ts'
 import { soon } from './support/patience.ts'
@@ -16,6 +15,7 @@ import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, fixturePath, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { feedProblems } from './support/verify/check-feed.ts'
+import { makeTempFolder } from './support/temp-folder.ts'
 
 const DATE = '2026-01-31'
 /** Sessions with a file, and their recordings. */
@@ -43,7 +43,7 @@ async function start(): Promise<StartedServer> {
 
 beforeAll(async () => {
   library = await createTempLibrary('podcasts')
-  scratch = await mkdtemp(path.join(tmpdir(), 'aftercast-podcasts-'))
+  scratch = makeTempFolder('podcasts')
   for (const [id, fixture] of Object.entries(FILES)) {
     await library.place(`alice/${DATE}/${id}${path.extname(fixture)}`, fixture)
   }
@@ -57,12 +57,6 @@ beforeAll(async () => {
   args = [...library.args, '--config', config]
   server = await start()
   await waitForAll()
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
-  await rm(scratch, { recursive: true })
 })
 
 interface Enclosure {
@@ -139,17 +133,13 @@ describe('the feed of a streamer', () => {
       args: [library.recordings, '--data', path.join(library.folder, 'other-data')],
       environment: { AFTERCAST_WORKERS: '1' },
     })
-    try {
-      await vi.waitFor(async () => {
-        const { body } = await rawRequest(other.url, FEED)
-        expect(body.toString().match(/<item>/g)).toHaveLength(IDS.length + 3)
-      }, soon)
+    await vi.waitFor(async () => {
       const { body } = await rawRequest(other.url, FEED)
-      expect(body.toString()).not.toContain('<enclosure')
-      expect((await rawRequest(other.url, new URL(url).pathname)).status).toBe(404)
-    } finally {
-      await other.stop()
-    }
+      expect(body.toString().match(/<item>/g)).toHaveLength(IDS.length + 3)
+    }, soon)
+    const { body } = await rawRequest(other.url, FEED)
+    expect(body.toString()).not.toContain('<enclosure')
+    expect((await rawRequest(other.url, new URL(url).pathname)).status).toBe(404)
   })
 })
 

@@ -85,11 +85,6 @@ beforeAll(async () => {
   await vi.waitFor(() => fetchPlaylist(server.url + playlistApiPath(session)), soon)
 })
 
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
-})
-
 describe.each(proxies)('$name', ({ program, start, visitors }) => {
   describe.skipIf(program === undefined)('with TLS and a base path', () => {
     let proxy: StartedProxy & TlsAddress
@@ -100,10 +95,7 @@ describe.each(proxies)('$name', ({ program, start, visitors }) => {
       client = await connectHttp2(proxy.url)
     })
 
-    afterAll(async () => {
-      client.close()
-      await proxy.stop()
-    })
+    afterAll(() => client.close())
 
     const get = async (path: string, headers: Record<string, string> = {}) =>
       client.request(`/tv${path}`, { headers })

@@ -66,7 +66,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await server?.stop()
   await cache.close()
-  await library.remove()
 })
 
 async function serve(...urls: string[]): Promise<StartedServer> {

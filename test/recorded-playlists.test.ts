@@ -3,7 +3,7 @@
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { sessionResponse, sessionsResponse } from '../shared/contract.ts'
 import { playlistApiPath, sessionApiPath } from '../shared/paths.ts'
 import { splitPackets } from './support/make/split-packets.ts'
@@ -48,11 +48,6 @@ beforeAll(async () => {
     lines: () => ['#EXTINF:6,', 'http://127.0.0.1:9/0.ts'],
   })
   server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 async function placeSession(

@@ -1,9 +1,8 @@
 // Recordings with several audio or subtitle tracks, through the program: multivariant playlists and
 // their renditions.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { sessionResponse } from '../shared/contract.ts'
 import { playlistApiPath, sessionApiPath } from '../shared/paths.ts'
 import { parseExactly } from './support/parse-exactly.ts'
@@ -20,6 +19,7 @@ import {
 } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { soon } from './support/patience.ts'
+import { makeTempFolder } from './support/temp-folder.ts'
 
 const TWO_AUDIO_TRACKS = 'mp4-h264-two-video-two-audio-movtext.mp4'
 const SUBTITLES = 'mkv-h264-two-audio-subs-truncated.mkv'
@@ -32,7 +32,7 @@ let scratch: string
 
 beforeAll(async () => {
   library = await createTempLibrary('renditions')
-  scratch = await mkdtemp(join(tmpdir(), 'aftercast-renditions-'))
+  scratch = makeTempFolder('renditions')
   const srt = '1\n00:00:02,000 --> 00:00:08,000\nHello <b>there</b>\n'
   await library.place('alice/2026-01-31/audio.mp4', TWO_AUDIO_TRACKS)
   await library.place('alice/2026-01-31/subtitles.mkv', SUBTITLES)
@@ -43,12 +43,6 @@ beforeAll(async () => {
     args: library.args,
     environment: { AFTERCAST_WORKERS: '1' },
   })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
-  await rm(scratch, { recursive: true })
 })
 
 function playlistUrl(sessionId: string): string {

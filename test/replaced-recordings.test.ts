@@ -2,7 +2,7 @@
 // even with equal names, sizes and times, and after a restart.
 import { createHash } from 'node:crypto'
 import { open, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { playlistApiPath } from '../shared/paths.ts'
 import { fetchBytes, fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import { makeLargeRecording } from './support/make/make-large-recording.ts'
@@ -33,11 +33,6 @@ beforeAll(async () => {
   await library.place(`${DAY}/moved.mp4`, MOOV_LAST)
   await library.place(`${DAY}/large.ts`, makeLargeRecording())
   await restart()
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 async function restart(): Promise<void> {

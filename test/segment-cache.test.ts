@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { playlistApiPath } from '../shared/paths.ts'
 import { findFreePort } from './support/servers/free-port.ts'
 import { fetchBytes, fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
@@ -34,11 +34,6 @@ beforeAll(async () => {
     AFTERCAST_HLS_CACHE_MEGABYTES: '256',
   })
   uncached = await start(other, { AFTERCAST_HLS_CACHE_MEGABYTES: '0' })
-})
-
-afterAll(async () => {
-  for (const server of [cached, uncached]) await server.stop()
-  for (const each of [library, other]) await each.remove()
 })
 
 async function start(from: TempLibrary, environment: NodeJS.ProcessEnv): Promise<StartedServer> {

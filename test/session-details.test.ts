@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { appendFile, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { detailsResponse, errorResponse, sessionResponse } from '../shared/contract.ts'
 import type { DetailsResponse, SessionResponse } from '../shared/contract.ts'
 import {
@@ -56,11 +56,6 @@ beforeAll(async () => {
     const { status } = await get(sessionApiPath(named('broken')))
     if (isMissing || status !== 422) throw new Error(`not indexed:\n${server.output()}`)
   }, soon)
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 async function placeAll(to: TempLibrary): Promise<void> {

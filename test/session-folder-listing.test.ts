@@ -1,7 +1,7 @@
 // A folder of parts through the program: listed as one session, played as one, and updated with its
 // parts.
 import { rm } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { sessionsResponse } from '../shared/contract.ts'
 import { playlistApiPath, sessionsApiPath, thumbnailApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
@@ -25,11 +25,6 @@ beforeAll(async () => {
     args: library.args,
     environment: { AFTERCAST_WORKERS: '1' },
   })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 async function listed(): Promise<(string | undefined)[]> {

@@ -1,7 +1,7 @@
 // Folders of parts, through the real program: one session in one playlist, whatever happens to the
 // parts.
 import { appendFile, readFile, utimes, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { playlistApiPath, sessionsApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import type { ListedPlaylist } from './support/servers/hls-client.ts'
@@ -41,11 +41,6 @@ beforeAll(async () => {
     args: [...library.args, '--config', config],
     environment: { AFTERCAST_WORKERS: '1' },
   })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 function playlistUrl(sessionId: string): string {

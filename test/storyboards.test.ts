@@ -2,7 +2,7 @@
 // at or before the start of its cue.
 import { appendFile, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { errorResponse, sessionResponse } from '../shared/contract.ts'
 import { playlistApiPath, sessionApiPath, storyboardApiPath } from '../shared/paths.ts'
 import { encodeVideo } from './support/make/encode-video.ts'
@@ -76,11 +76,6 @@ beforeAll(async () => {
     args: [...library.args, '--config', settings],
     environment: { AFTERCAST_WORKERS: '1' },
   })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 /** 300 s of MPEG-TS, then 100 s more. */

@@ -2,7 +2,7 @@
 // transcoded audio.
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readProcessSeconds } from '../bench/machine.ts'
 import { clarity } from './support/verify/compare-audio.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
@@ -37,11 +37,6 @@ beforeAll(async () => {
     args: library.args,
     environment: { AFTERCAST_WORKERS: '1' },
   })
-})
-
-afterAll(async () => {
-  await server.stop()
-  await library.remove()
 })
 
 interface Served {
@@ -127,15 +122,10 @@ describe('recordings with audio that no browser plays', () => {
       args: other.args,
       environment: { AFTERCAST_WORKERS: '1' },
     })
-    try {
-      const elsewhere = url.replace(server.url, again.url)
-      const [same] = (await fetchPlaylist(elsewhere)).segments
-      if (same === undefined) throw new Error('nothing is listed')
-      expect((await fetchSegment(same)).equals(bytes)).toBe(true)
-    } finally {
-      await again.stop()
-      await other.remove()
-    }
+    const elsewhere = url.replace(server.url, again.url)
+    const [same] = (await fetchPlaylist(elsewhere)).segments
+    if (same === undefined) throw new Error('nothing is listed')
+    expect((await fetchSegment(same)).equals(bytes)).toBe(true)
   })
 
   it('that no node could claim may change: caches store it for a minute', async () => {
@@ -148,26 +138,22 @@ describe('recordings with audio that no browser plays', () => {
       args: [library.recordings, '--data', path.join(library.folder, 'node')],
       environment: { AFTERCAST_WORKERS: '1', AFTERCAST_ARTIFACTS: artifacts },
     })
-    try {
-      const session = `${node.url}/api/video/alice/2026-01-31/mp4-h264-mp3`
-      const [segment] = (await fetchPlaylist(`${session}/playlist.m3u8`)).segments
-      if (segment === undefined) throw new Error('nothing is listed')
-      const request = async () => {
-        const response = await fetch(segment.url)
-        const bytes = Buffer.from(await response.arrayBuffer())
-        const [caching, etag] = ['cache-control', 'etag'].map((name) => response.headers.get(name))
-        return { bytes, caching, etag }
-      }
-      const before = await request()
-      expect(before.caching).toBe('public, max-age=60')
-      expect(await request()).toEqual(before)
-      await rm(obstacle)
-      await expect.poll(async () => (await request()).caching, soon).toContain('immutable')
-      const after = await request()
-      expect(after.bytes.equals(before.bytes)).toBe(true)
-      expect(after.etag).not.toBe(before.etag)
-    } finally {
-      await node.stop()
+    const session = `${node.url}/api/video/alice/2026-01-31/mp4-h264-mp3`
+    const [segment] = (await fetchPlaylist(`${session}/playlist.m3u8`)).segments
+    if (segment === undefined) throw new Error('nothing is listed')
+    const request = async () => {
+      const response = await fetch(segment.url)
+      const bytes = Buffer.from(await response.arrayBuffer())
+      const [caching, etag] = ['cache-control', 'etag'].map((name) => response.headers.get(name))
+      return { bytes, caching, etag }
     }
+    const before = await request()
+    expect(before.caching).toBe('public, max-age=60')
+    expect(await request()).toEqual(before)
+    await rm(obstacle)
+    await expect.poll(async () => (await request()).caching, soon).toContain('immutable')
+    const after = await request()
+    expect(after.bytes.equals(before.bytes)).toBe(true)
+    expect(after.etag).not.toBe(before.etag)
   })
 })

@@ -4,7 +4,7 @@ import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import path from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { findFreePort } from './support/servers/free-port.ts'
 import { soon } from './support/patience.ts'
 import { startServer } from './support/servers/start-server.ts'
@@ -18,8 +18,6 @@ beforeAll(async () => {
   library = await createTempLibrary('unwritable')
   await library.place('alice/2026-01-31/1001.mp4', SMALL_FIXTURE)
 })
-afterAll(() => library.remove())
-
 const started: StartedServer[] = []
 afterEach(async () => {
   await Promise.all(started.splice(0).map((server) => server.kill()))

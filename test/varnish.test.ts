@@ -1,6 +1,6 @@
 // The documented configurations of Varnish and of Caddy before it, with the real programs and a
 // server with two workers.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { findProgram } from '../scripts/programs.mjs'
 import {
   playerPagePath,
@@ -53,13 +53,6 @@ describe.skipIf(!hasPrograms)('Varnish', () => {
     caddy = await startCaddy(varnish.url)
     for (const session of [alice, bob])
       await vi.waitFor(() => fetchPlaylist(server.url + playlistApiPath(session)), soon)
-  })
-
-  afterAll(async () => {
-    await caddy.stop()
-    await varnish.stop()
-    await server.stop()
-    await library.remove()
   })
 
   interface Received {

@@ -20,27 +20,22 @@ it('survives workers that die at any time and that send anything', async () => {
     environment: { AFTERCAST_WORKERS: '2' },
     nodeFlags: [`--import=data:text/javascript,${encodeURIComponent(DIE_AT_START)}`],
   })
-  try {
-    const first = childrenOf(server.pid)
-    expect(first).toHaveLength(2)
-    for (const pid of first) process.kill(pid, 'SIGKILL')
-    const status = async (): Promise<number | undefined> =>
-      fetch(`${server.url}/readyz`).then(
-        (response) => response.status,
-        () => undefined,
-      )
-    await expect
-      .poll(() => childrenOf(server.pid).some((pid) => !first.includes(pid)), soon)
-      .toBe(true)
-    await expect.poll(status, soon).toBe(200)
-    expect(await (await fetch(`${server.url}/api/streamers`)).text()).toContain('alice')
-    // Once a minute, and these were six.
-    const logged = server.output().match(/a worker exited unexpectedly/g)?.length
-    expect(logged).toBeGreaterThan(0)
-    expect(logged).toBeLessThan(6)
-    expect(await server.stop()).toBe(0)
-  } finally {
-    await server.kill()
-    await library.remove()
-  }
+  const first = childrenOf(server.pid)
+  expect(first).toHaveLength(2)
+  for (const pid of first) process.kill(pid, 'SIGKILL')
+  const status = async (): Promise<number | undefined> =>
+    fetch(`${server.url}/readyz`).then(
+      (response) => response.status,
+      () => undefined,
+    )
+  await expect
+    .poll(() => childrenOf(server.pid).some((pid) => !first.includes(pid)), soon)
+    .toBe(true)
+  await expect.poll(status, soon).toBe(200)
+  expect(await (await fetch(`${server.url}/api/streamers`)).text()).toContain('alice')
+  // Once a minute, and these were six.
+  const logged = server.output().match(/a worker exited unexpectedly/g)?.length
+  expect(logged).toBeGreaterThan(0)
+  expect(logged).toBeLessThan(6)
+  expect(await server.stop()).toBe(0)
 })

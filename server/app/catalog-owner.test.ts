@@ -1,12 +1,12 @@
 import Sqlite from 'better-sqlite3'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { loadConfig } from '../base/config/load-config.ts'
 import { migrate } from '../library/catalog/store/migrations.ts'
 import { refuseOtherCatalog } from './catalog-owner.ts'
+import { makeTempFolder } from '../../test/support/temp-folder.ts'
 
 /** The steps of a release that stored no location. */
 const OLDER_STEPS = 6
@@ -15,10 +15,8 @@ const HERE = { kind: 'folder', path: '/recordings' } as const
 let data: string
 
 beforeEach(() => {
-  data = mkdtempSync(join(tmpdir(), 'aftercast-owner-'))
+  data = makeTempFolder('owner')
 })
-
-afterEach(() => rmSync(data, { recursive: true, force: true }))
 
 /** A catalog of a release with so many steps; `all` for this one. */
 function makeCatalog(steps: number | undefined, statements: string): void {

@@ -1,17 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
 import { soon } from '../../test/support/patience.ts'
 import { loadConfig } from '../base/config/load-config.ts'
 import { openLibrary } from './library.ts'
+import { makeTempFolder } from '../../test/support/temp-folder.ts'
 
 const PLAYLISTS = 20
 const { signal } = new AbortController()
 
 test('reads no more playlists of recorders at once than the gate admits', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'aftercast-library-'))
+  const root = makeTempFolder('library')
   const recordings = join(root, 'recordings')
   mkdirSync(recordings)
   const text = `#EXTM3U\n#EXTINF:1,\na.ts\n`

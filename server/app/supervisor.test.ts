@@ -1,22 +1,20 @@
 // Real worker processes that run scripts of a line.
 import cluster from 'node:cluster'
 import type { Worker } from 'node:cluster'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { patienceMs, soon } from '../../test/support/patience.ts'
 import { superviseWorkers } from './supervisor.ts'
 import type { Supervisor, SupervisorLimits } from './supervisor.ts'
+import { makeTempFolder } from '../../test/support/temp-folder.ts'
 
-const folder = mkdtempSync(path.join(tmpdir(), 'aftercast-workers-'))
+const folder = makeTempFolder('workers')
 const running: Supervisor[] = []
 
 afterEach(async () => {
   await Promise.all(running.splice(0).map((supervisor) => supervisor.close()))
 })
-afterAll(() => rmSync(folder, { recursive: true }))
-
 const SERVES = "process.send('started'); setInterval(() => undefined, 1000)"
 const HANGS = 'setInterval(() => undefined, 1000)'
 const DIES = 'process.exit(1)'

@@ -1,13 +1,13 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { demux } from '../../test/demux/demux.ts'
 import { createDemoLibrary } from './demo-library.ts'
 import { DEMO_PLAN } from './demo-plan.ts'
 import type { DemoSession, DemoStreamer } from './demo-plan.ts'
+import { makeTempFolder } from '../../test/support/temp-folder.ts'
 
 const H264 = 27
 const AAC = 86018
@@ -16,11 +16,9 @@ const { signal } = new AbortController()
 let parent: string
 let folder: string
 beforeEach(async () => {
-  parent = await mkdtemp(join(tmpdir(), 'demo-'))
+  parent = makeTempFolder('demo')
   folder = join(parent, 'library')
 })
-afterEach(() => rm(parent, { recursive: true, force: true }))
-
 function plan(...containers: DemoSession['container'][]): DemoStreamer[] {
   const session = { date: '2025-10-04', lengthSeconds: 10, crf: 40, delayMinutes: 0 } as const
   const sessions = containers.map((container, number) => ({

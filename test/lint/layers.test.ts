@@ -2,11 +2,11 @@
 // each one and accepts valid imports.
 import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { makeTempFolder } from '../support/temp-folder.ts'
 
 /**
  * Planted lines: the file that they are part of, or all of, their code, and the rule that must
@@ -147,12 +147,10 @@ describe('the lint configuration', () => {
   let found: Map<Plant, string[]>
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'aftercast-lint-'))
+    folder = makeTempFolder('lint')
     await plantAll(folder)
     found = await lint(folder)
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
-
   it.each(Object.entries(groups))('restricts %s', (_name, group) => {
     const expected = group.map(({ file, code, caughtBy }) => [file, code, caughtBy ?? 'clean'])
     const seen = group.map((plant) => {

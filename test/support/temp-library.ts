@@ -1,9 +1,9 @@
 // Creates libraries in temporary folders for tests that start the program.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { makeTempFolder } from './temp-folder.ts'
 
 /** Long enough ago that no recording counts as growing. */
 export const RECORDED_AT = new Date('2026-02-01T00:00:00Z')
@@ -29,9 +29,9 @@ export interface TempLibrary {
   remove(): Promise<void>
 }
 
-/** An empty library. */
+/** An empty library, which is removed after the tests of the file at the latest. */
 export async function createTempLibrary(name: string): Promise<TempLibrary> {
-  const folder = await mkdtemp(path.join(tmpdir(), `aftercast-${name}-`))
+  const folder = makeTempFolder(name)
   const recordings = path.join(folder, 'recordings')
   const data = path.join(folder, 'data')
   await mkdir(recordings)

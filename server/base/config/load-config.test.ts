@@ -1,11 +1,11 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { isAppError } from '../errors.ts'
 import { findWarnings, loadConfig, type ConfigSources } from './load-config.ts'
 import { listConfigOptions } from './options.ts'
 import { readConfigFile } from './read-config-file.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 /** A user without rights. */
 const NOBODY = 65_534
@@ -397,10 +397,8 @@ describe('listConfigOptions', () => {
 describe('readConfigFile', () => {
   let folder = ''
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'aftercast-config-'))
+    folder = makeTempFolder('config')
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
-
   it('returns undefined without a named or default file', async () => {
     expect(await readConfigFile({ workingFolder: path.join(folder, 'empty') })).toBeUndefined()
   })

@@ -2,23 +2,14 @@
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  closeSync,
-  constants,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, constants, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { soon } from '../../../test/support/patience.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
-const folder = mkdtempSync(path.join(tmpdir(), 'aftercast-output-'))
+const folder = makeTempFolder('output')
 const script = path.join(folder, 'write-lines.mjs')
 const MODULE = pathToFileURL(path.resolve(import.meta.dirname, 'line-output.ts')).href
 const LINES = 3000
@@ -41,8 +32,6 @@ beforeAll(() => {
     })`,
   )
 })
-afterAll(() => rmSync(folder, { recursive: true }))
-
 function start(stderr: number | 'pipe', wrapper: string[] = []): ChildProcess {
   const [command, ...words] = [...wrapper, process.execPath, script]
   return spawn(command ?? process.execPath, words, { stdio: ['ignore', 'ignore', stderr, 'ipc'] })

@@ -1,6 +1,4 @@
 // Counters on their way to a real PostgreSQL: who prunes those of all nodes.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 import { soon } from '../../../test/support/patience.ts'
@@ -12,6 +10,7 @@ import { migrateSharedDatabase } from '../postgres/migrations.ts'
 import { openSharedDatabase } from '../postgres/shared-database.ts'
 import type { SharedDatabase } from '../postgres/shared-database.ts'
 import { mergeActivity } from './merge-activity.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 let postgres: StartedPostgres
 let url: string
@@ -27,14 +26,11 @@ beforeEach(async () => {
   url = await postgres.createDatabase()
   database = openSharedDatabase(url, () => undefined)
   await migrateSharedDatabase(database)
-  folder = mkdtempSync(path.join(tmpdir(), 'aftercast-merge-'))
+  folder = makeTempFolder('merge')
   file = path.join(folder, 'analytics.sqlite')
 })
 
-afterEach(async () => {
-  await database.destroy()
-  rmSync(folder, { recursive: true })
-})
+afterEach(async () => database.destroy())
 
 test.each([
   ['of the node that scans', true, 1],

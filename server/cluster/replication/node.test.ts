@@ -1,8 +1,6 @@
 // Nodes with catalogs of their own and one PostgreSQL: what one finds, all list; a scan that ends
 // continues on another node; outages stop nothing.
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import pg from 'pg'
@@ -31,6 +29,7 @@ import type { SharedDatabase } from '../postgres/shared-database.ts'
 import { addHidden, changeHidden } from '../postgres/shared-hidden.ts'
 import { ClusterNode } from './node.ts'
 import type { NodeProblem } from './node-options.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 let postgres: StartedPostgres
 let url: string
@@ -46,14 +45,11 @@ beforeEach(async () => {
   const shared = openSharedDatabase(url, () => undefined)
   await migrateSharedDatabase(shared)
   await shared.destroy()
-  base = mkdtempSync(path.join(tmpdir(), 'aftercast-node-'))
+  base = makeTempFolder('node')
   running = []
 })
 
-afterEach(async () => {
-  await Promise.all(running.map(async (node) => node.stop()))
-  rmSync(base, { recursive: true, force: true })
-})
+afterEach(async () => Promise.all(running.map(async (node) => node.stop())))
 
 interface NodeOptions {
   scans?: boolean

@@ -1,8 +1,7 @@
 // A replica that is fed through PostgreSQL equals the catalog of the scanning node after every
 // sequence of changes, by changes and by snapshots.
 import fc from 'fast-check'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, expect, inject, it } from 'vitest'
 import { sharedPostgres } from '../../../test/support/servers/postgres.ts'
@@ -30,6 +29,7 @@ import { sql } from '../postgres/sql.ts'
 import { applyHidden } from './follow-hidden.ts'
 import { follow } from './follow.ts'
 import { publishOutbox } from './publish.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 const NAMES = ['alice', 'Bob', 'é']
 const DATES = ['2026-01-31', '2026-02-01']
@@ -92,7 +92,7 @@ interface Pair {
 it('has the lists, sessions and rows of the scanning node', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 5, maxLength: 25 }), async (changes) => {
-      const base = mkdtempSync(path.join(tmpdir(), 'aftercast-replica-'))
+      const base = makeTempFolder('replica')
       const shared = openSharedDatabase(await postgres.createDatabase(), () => undefined)
       await migrateSharedDatabase(shared)
       await claimScan(shared, TOKEN)
@@ -161,7 +161,7 @@ function neverInvalid(): never {
 }
 
 it('continues a snapshot where a failure has interrupted it', async () => {
-  const base = mkdtempSync(path.join(tmpdir(), 'aftercast-replica-'))
+  const base = makeTempFolder('replica')
   const shared = openSharedDatabase(await postgres.createDatabase(), () => undefined)
   const open = (name: string): Database =>
     openDatabase({ path: path.join(base, name), mode: 'write', replica: 'follow' })
@@ -200,7 +200,7 @@ it('continues a snapshot where a failure has interrupted it', async () => {
 })
 
 it('notices a restored backup with as many changes as it lacks', async () => {
-  const base = mkdtempSync(path.join(tmpdir(), 'aftercast-replica-'))
+  const base = makeTempFolder('replica')
   const shared = openSharedDatabase(await postgres.createDatabase(), () => undefined)
   const database = openDatabase({ path: path.join(base, 'a'), mode: 'write', replica: 'follow' })
   try {

@@ -1,13 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { createAdmission } from '../../base/admission/limits.ts'
 import { FolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
 import type { StorageEntry } from '../../storage/recordings/storage.ts'
 import { ChatFiles } from './chat-files.ts'
 import type { ChatFilesOptions } from './chat-files.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 const { signal } = new AbortController()
 
@@ -16,11 +16,9 @@ let root: string
 let opened: string[]
 
 beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'aftercast-chat-files-'))
+  root = makeTempFolder('chat-files')
   opened = []
 })
-
-afterEach(() => rm(root, { recursive: true, force: true }))
 
 async function place(...names: string[]): Promise<void> {
   for (const name of names) {

@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createAdmission } from '../../base/admission/limits.ts'
 import { FolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
 import { MAX_SIDECAR_BYTES } from './parsed-files.ts'
 import { Sidecars } from './sidecars.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 const { signal } = new AbortController()
 const vtt = (title: string): string => `WEBVTT\n\n00:01.000 --> 00:02.000\n${title}\n`
@@ -15,11 +15,9 @@ let root: string
 let warnings: object[]
 
 beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'aftercast-sidecars-'))
+  root = makeTempFolder('sidecars')
   warnings = []
 })
-
-afterEach(() => rm(root, { recursive: true, force: true }))
 
 async function place(name: string, content: string): Promise<void> {
   const target = path.join(root, name)

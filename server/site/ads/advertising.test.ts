@@ -1,9 +1,8 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ActivityEvent } from '../../../shared/contract.ts'
 import { admitAll } from '../http/add-endpoints.ts'
 import { loadConfig } from '../../base/config/load-config.ts'
@@ -13,13 +12,12 @@ import { adsConfigOf, adUrlsOf } from './ads-config.ts'
 import { openAdvertising } from './advertising.ts'
 import type { FormatPath } from './house/promo-paths.ts'
 import { parseCreatives } from './house/creatives.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 let folder = ''
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-ads-'))
+  folder = makeTempFolder('ads')
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
-
 const apps: FastifyInstance[] = []
 afterEach(async () => {
   for (const app of apps.splice(0)) await app.close()

@@ -1,8 +1,7 @@
 // Counters on a real disk: added up, bounded, shared by processes, and never in the way.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -10,6 +9,7 @@ import type { CountedEvent } from '../../../shared/contract.ts'
 import { ActivityRecorder } from './activity-recorder.ts'
 import { readActivityStats } from './activity-stats.ts'
 import { openActivityStore } from './activity-store.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 let folder: string
 let path: string
@@ -17,7 +17,7 @@ let failures: unknown[]
 let nowMs: number
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'aftercast-activity-'))
+  folder = makeTempFolder('activity')
   path = join(folder, 'data', 'analytics.sqlite')
   failures = []
   nowMs = Date.parse('2026-01-31T23:59:59.900Z')
@@ -25,7 +25,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers()
   vi.restoreAllMocks()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const play = (streamer: string): CountedEvent => ({

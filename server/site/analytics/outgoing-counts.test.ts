@@ -1,27 +1,23 @@
 // Counters that leave the file in batches: each row is in one batch, which stays until it was sent.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openActivityStore } from './activity-store.ts'
 import type { ActivityStore, DailyCount } from './activity-store.ts'
 import { openOutgoingCounts } from './outgoing-counts.ts'
 import type { OutgoingCounts } from './outgoing-counts.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 let folder: string
 let file: string
 let store: ActivityStore
 
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'aftercast-outgoing-'))
+  folder = makeTempFolder('outgoing')
   file = path.join(folder, 'analytics.sqlite')
   store = openActivityStore(file)
 })
 
-afterEach(() => {
-  store.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterEach(() => store.close())
 
 function countOf(sessionId: string, amount = 1): DailyCount {
   const names = { label: '', zone: '', streamer: 'alice', date: '2026-01-31', sessionId }

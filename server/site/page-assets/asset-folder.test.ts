@@ -1,17 +1,15 @@
 // The assets of several releases in one folder.
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { AssetFolder, readRelease } from './asset-folder.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 let scratch: string
 
 beforeEach(async () => {
-  scratch = await mkdtemp(path.join(tmpdir(), 'aftercast-assets-'))
+  scratch = makeTempFolder('assets')
 })
-
-afterEach(async () => rm(scratch, { recursive: true, force: true }))
 
 function assetOf(name: string, text = name): { name: string; bytes: Uint8Array } {
   return { name, bytes: Buffer.from(text) }

@@ -1,9 +1,8 @@
 // The stores of artifacts, with the same tests for a folder and for a real object store.
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createBucket } from '../../../test/support/servers/bucket.ts'
 import type { TestBucket } from '../../../test/support/servers/bucket.ts'
 import { startFaultProxy } from '../../../test/support/servers/fault-proxy.ts'
@@ -13,6 +12,7 @@ import type { StartedObjectStore } from '../../../test/support/servers/object-st
 import type { StorageLocation } from '../recordings/storage-location.ts'
 import { nameArtifact } from './artifact-store.ts'
 import { checkArtifacts, openArtifacts } from './open-artifacts.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 const { signal } = new AbortController()
 const KEEP = { existing: 'keep', signal } as const
@@ -28,15 +28,9 @@ beforeAll(async () => {
   store = await startObjectStore()
   proxy = await startFaultProxy(store)
   bucket = await createBucket(store)
-  root = await mkdtemp(join(tmpdir(), 'aftercast-artifacts-'))
+  root = makeTempFolder('artifacts')
   folder = join(root, 'shared')
   await mkdir(folder)
-})
-
-afterAll(async () => {
-  await proxy.stop()
-  await store.stop()
-  await rm(root, { recursive: true })
 })
 
 beforeEach(() => {

@@ -1,16 +1,14 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { LimitedFolder } from './limited-folder.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 let folder: string
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'aftercast-limited-'))
+  folder = makeTempFolder('limited')
 })
-
-afterEach(() => rm(folder, { recursive: true }))
 
 describe('LimitedFolder', () => {
   const bytes = Buffer.alloc(1000, 1)

@@ -1,13 +1,13 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { soon } from '../../../test/support/patience.ts'
 import { AppError } from '../../base/errors.ts'
 import { nameArtifact } from './artifact-store.ts'
 import type { Artifact, ArtifactStore } from './artifact-store.ts'
 import { FolderArtifacts } from './folder-artifacts.ts'
 import { SharedArtifacts } from './shared-artifacts.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 const { signal } = new AbortController()
 const NAME = nameArtifact('test-1', ['facts'], 'bin')
@@ -19,13 +19,11 @@ let calls: string[]
 let isDown: boolean
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'aftercast-shared-'))
+  folder = makeTempFolder('shared')
   warnings = []
   calls = []
   isDown = false
 })
-
-afterEach(() => rm(folder, { recursive: true }))
 
 /** The folder as a store that can be down, and that counts calls. */
 function createStore(): ArtifactStore {

@@ -1,16 +1,15 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { writeAtomically } from './atomic-write.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 let folder: string
 
 beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-atomic-'))
+  folder = makeTempFolder('atomic')
 })
-
-afterEach(() => rm(folder, { recursive: true }))
 
 describe('writeAtomically()', () => {
   it('creates folders, replaces the file, and leaves nothing else', async () => {

@@ -1,8 +1,8 @@
 import { createCipheriv, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { platform, tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
+import { platform } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { UnplayableError } from '../../base/errors.ts'
 import { openConcatenated, readDecryptedLength } from './concatenated-file.ts'
 import { createFolderStorage } from './folder/folder-storage.ts'
@@ -10,16 +10,15 @@ import { loadPageCache } from './page-cache.ts'
 import { packRanges } from './range-list.ts'
 import type { FileRange, RangeList } from './range-list.ts'
 import type { Storage } from './storage.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 let root: string
 let storage: Storage
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'aftercast-concatenated-'))
+  root = makeTempFolder('concatenated')
   storage = createFolderStorage(root)
 })
-
-afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 async function put(path: string, bytes: Uint8Array): Promise<FileRange> {
   writeFileSync(join(root, path), bytes)

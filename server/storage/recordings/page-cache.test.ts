@@ -1,25 +1,17 @@
 // What is read or sent without waiting equals what an ordinary read gives, and nothing is waited
 // for.
-import {
-  closeSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdtempSync,
-  openSync,
-  readSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
-import { platform, tmpdir } from 'node:os'
+import { platform } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import koffi from 'koffi'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { loadPageCache } from './page-cache.ts'
 import type { PageCache } from './page-cache.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 const BYTES = Buffer.from(Uint32Array.from({ length: 750_000 }, (_, i) => i * 2_654_435_761).buffer)
 const POSIX_FADV_DONTNEED = 4
@@ -30,7 +22,7 @@ let pageCache: PageCache
 
 describe.runIf(platform() === 'linux')('what the page cache holds', () => {
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'aftercast-cached-'))
+    folder = makeTempFolder('cached')
     descriptor = openSync(join(folder, 'file'), 'w+')
     writeSync(descriptor, BYTES)
     fsyncSync(descriptor)
@@ -39,10 +31,7 @@ describe.runIf(platform() === 'linux')('what the page cache holds', () => {
     pageCache = loaded
   })
 
-  afterAll(() => {
-    closeSync(descriptor)
-    rmSync(folder, { recursive: true })
-  })
+  afterAll(() => closeSync(descriptor))
 
   /** Repeats reads that stop early: the system may be moving a page at that moment. */
   function readAll(buffers: Uint8Array[], position: number, sizeBytes: number): number {

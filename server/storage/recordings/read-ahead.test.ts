@@ -1,7 +1,6 @@
 // Prefetched bytes equal the file's at every position, and are requested before they are needed.
 // is needed.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,6 +8,7 @@ import { createFolderStorage } from './folder/folder-storage.ts'
 import { loadPageCache } from './page-cache.ts'
 import { readAhead, readCached } from './read-ahead.ts'
 import type { OpenFile } from './storage.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 const BYTES = Buffer.from(Uint32Array.from({ length: 2500 }, (_, i) => i * 2_654_435_761).buffer)
 const OPTIONS = { chunkBytes: 700, chunks: 3 }
@@ -18,15 +18,12 @@ let file: OpenFile
 
 describe('readAhead', () => {
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'aftercast-ahead-'))
+    folder = makeTempFolder('ahead')
     writeFileSync(join(folder, 'file'), BYTES)
     file = await createFolderStorage(folder).open('file')
   })
 
-  afterAll(async () => {
-    await file.close()
-    rmSync(folder, { recursive: true })
-  })
+  afterAll(async () => file.close())
 
   it('gives the bytes of the file in whatever order they are read', async () => {
     const reads = fc.array(

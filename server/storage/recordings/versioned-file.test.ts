@@ -1,19 +1,17 @@
 // Compare-and-set of a file, by writers that stop at any point.
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { latestVersion, readVersioned, replaceVersioned } from './versioned-file.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 
 let base: string
 let file: string
 
 beforeEach(async () => {
-  base = await mkdtemp(join(tmpdir(), 'aftercast-versioned-'))
+  base = makeTempFolder('versioned')
   file = join(base, 'a/b')
 })
-
-afterEach(() => rm(base, { recursive: true }))
 
 async function replace(content: string, version?: string): Promise<string | undefined> {
   return replaceVersioned(file, Buffer.from(content), version)

@@ -1,11 +1,11 @@
 // Programs and folders of a process that is killed, with real processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { soon } from '../patience.ts'
+import { makeTempFolder } from '../temp-folder.ts'
 
 const MODULE = new URL('./end-with-process.ts', import.meta.url).href
 
@@ -20,7 +20,7 @@ const OWNER = `
   setInterval(() => {}, 1000)`
 
 it('ends programs and removes their folder when their owner is killed', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'aftercast-guard-'))
+  const folder = makeTempFolder('guard')
   writeFileSync(path.join(folder, 'file'), 'x')
   const flags = ['--input-type=module', '--eval', OWNER, folder]
   const owner = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] })

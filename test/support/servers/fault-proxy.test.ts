@@ -38,11 +38,7 @@ describe.skipIf(findPrograms('Ceph') === undefined)('the fault proxy', () => {
     proxy.clear()
   })
 
-  afterAll(async () => {
-    client.destroy()
-    await proxy.stop()
-    await store.stop()
-  })
+  afterAll(() => client.destroy())
 
   const object = () => ({ Bucket: bucket.name, Key: KEY })
   const get = async (

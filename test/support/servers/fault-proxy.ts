@@ -6,6 +6,7 @@ import { Agent, createServer, request } from 'node:http'
 import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { afterTests } from '../after-tests.ts'
 import { patienceMs } from '../patience.ts'
 import { createClient } from './bucket.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -72,7 +73,6 @@ export interface FaultProxy {
   objectBytes(key?: string): number
   /** Empties `requests`. */
   clear(): void
-  stop(): Promise<void>
 }
 
 interface ActiveFault {
@@ -82,7 +82,7 @@ interface ActiveFault {
   when: (request: S3Request) => boolean
 }
 
-/** Listens on a free port of loopback. */
+/** Listens on a free port of loopback until the tests of the file have ended. */
 export async function startFaultProxy(store: ObjectStore): Promise<FaultProxy> {
   const passOn = createPassOn(store)
   let requests: ProxiedRequest[] = []
@@ -133,11 +133,11 @@ export async function startFaultProxy(store: ObjectStore): Promise<FaultProxy> {
         .reduce((sum, { storeBytes }) => sum + storeBytes, 0)
     },
     clear: () => void (requests = []),
-    async stop() {
-      await refuse()
-      passOn.close()
-    },
   }
+  afterTests(async () => {
+    await refuse()
+    passOn.close()
+  })
   return proxy
 }
 

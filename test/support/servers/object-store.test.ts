@@ -9,8 +9,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import type { ListObjectsV2CommandOutput } from '@aws-sdk/client-s3'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findPrograms } from '../../../scripts/programs.mjs'
@@ -18,6 +17,7 @@ import { createBucket, createClient } from './bucket.ts'
 import type { TestBucket } from './bucket.ts'
 import { startObjectStore } from './object-store.ts'
 import type { StartedObjectStore } from './object-store.ts'
+import { makeTempFolder } from '../temp-folder.ts'
 
 const ODD_KEYS = ['a+b &c.ts', 'control-\u0001.ts', 'percent-%2F.ts', 'ümlaut-\u{1F600}.ts']
 const PART_BYTES = 5 * 1024 * 1024
@@ -31,10 +31,7 @@ describe.skipIf(findPrograms('Ceph') === undefined)('the object store', () => {
     bucket = await createBucket(store)
   })
 
-  afterAll(async () => {
-    await bucket.remove()
-    await store.stop()
-  })
+  afterAll(async () => bucket.remove())
 
   const read = async (
     key: string,
@@ -119,7 +116,7 @@ describe.skipIf(findPrograms('Ceph') === undefined)('the object store', () => {
   })
 
   it('takes folder trees', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'aftercast-tree-'))
+    const folder = makeTempFolder('tree')
     mkdirSync(path.join(folder, 'alice'))
     writeFileSync(path.join(folder, 'alice', '1.ts'), 'one')
     writeFileSync(path.join(folder, 'empty.ts'), '')

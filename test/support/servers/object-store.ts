@@ -11,6 +11,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { findPrograms } from '../../../scripts/programs.mjs'
+import { afterTests } from '../after-tests.ts'
 import { patienceMs } from '../patience.ts'
 import { createGuard } from './end-with-process.ts'
 import { findFreePort } from './free-port.ts'
@@ -44,9 +45,9 @@ export interface StartedObjectStore extends ObjectStore {
 }
 
 /**
- * Listens on loopback only, and ends with this process at the latest. Deleted objects of more than
- * 4 MiB are not freed before it stops. Rejects with the output of its programs if it does not
- * start.
+ * Listens on loopback only, and ends after the tests of the file at the latest. Deleted objects of
+ * more than 4 MiB are not freed before it stops. Rejects with the output of its programs if it does
+ * not start.
  */
 export async function startObjectStore(): Promise<StartedObjectStore> {
   const programs = findPrograms('Ceph')
@@ -89,6 +90,7 @@ export async function startObjectStore(): Promise<StartedObjectStore> {
     await run(programs.gatewayAdmin, formatUser(user))
     const gateway = start(programs.gateway, ['-n', 'client.gateway', '--rgw-frontends', frontend])
     await waitUntilListening(gatewayPort, gateway)
+    afterTests(async () => guard.end())
     return {
       endpoint: `http://127.0.0.1:${gatewayPort}`,
       region: 'us-east-1',

@@ -19,6 +19,7 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { findProgram } from '../../../scripts/programs.mjs'
+import { afterTests } from '../after-tests.ts'
 import { patienceMs } from '../patience.ts'
 import { findFreePort } from './free-port.ts'
 import { childrenOf } from './start-server.ts'
@@ -60,7 +61,10 @@ const settings = [
   'max_connections=60',
 ]
 
-/** A new server, with more settings, in a temporary folder below another. */
+/**
+ * A new server, with more settings, in a temporary folder below another. It ends after the tests of
+ * the file at the latest.
+ */
 export async function startPostgres({
   folder: parent = tmpdir(),
   settings: more = [],
@@ -68,7 +72,9 @@ export async function startPostgres({
   const folder = await mkdtemp(path.join(parent, 'aftercast-postgres-'))
   const server = await createServer(folder, more)
   await server.start()
-  return { ...server, remove: async () => server.stop().then(() => removeFolder(folder)) }
+  const remove = async (): Promise<void> => server.stop().then(() => removeFolder(folder))
+  afterTests(remove)
+  return { ...server, remove }
 }
 
 /** The server of this run, which test/support/stop-postgres.ts ends. */

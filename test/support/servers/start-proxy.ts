@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { afterTests } from '../after-tests.ts'
 import { patienceMs } from '../patience.ts'
 
 const POLL_MS = 50
@@ -51,6 +52,7 @@ export async function startProxy(options: ProxyOptions): Promise<StartedProxy> {
     const [command = '', ...args] = [...wrapper, program, ...(await configure(folder))]
     child = spawn(command, args, { stdio: 'pipe', env: { ...process.env, HOME: folder } })
     await waitUntilReady(async () => isReady(url), child)
+    afterTests(stop)
   } catch (error) {
     await stop()
     throw error

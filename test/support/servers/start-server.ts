@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { afterTests } from '../after-tests.ts'
 import { patienceMs } from '../patience.ts'
 
 /** A running server. */
@@ -44,7 +45,10 @@ export interface StartOptions {
 
 const readyLine = /^Aftercast is ready (?:at (?<url>http:\/\/\S+?)\/?|to scan)$/m
 
-/** Rejects with the server's output if it ends, or is not ready in time. */
+/**
+ * A server, which ends after the tests of the file at the latest. Rejects with its output if it
+ * ends, or is not ready in time.
+ */
 export async function startServer(options: StartOptions): Promise<StartedServer> {
   const { checkout = path.resolve(import.meta.dirname, '../../..') } = options
   const { program = path.join(checkout, 'server/main.ts') } = options
@@ -64,11 +68,13 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
   child.stderr?.on('data', note)
   try {
     const url = await waitUntilReady(child, () => written, options.readyWithinMs ?? patienceMs)
+    const stop = () => ended(child, 'SIGTERM')
+    afterTests(stop)
     return {
       url,
       pid: child.pid ?? NaN,
       output: () => written,
-      stop: () => ended(child, 'SIGTERM'),
+      stop,
       ended: () => ended(child),
       kill: () => kill(child),
     }

@@ -1,14 +1,5 @@
 // Folders as sessions: what makes a folder one recording, and when a change inside is seen.
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
@@ -24,6 +15,7 @@ import type { ScanPauses, Scanner, ScannerOptions } from '../scan/scan.ts'
 import { readSessionFolder } from './session-folder.ts'
 import { createCatalog } from '../store/sqlite-catalog.ts'
 import { patienceMs } from '../../../../test/support/patience.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 /** Nothing but a change starts a walk. */
 const PATIENT: ScanPauses = {
@@ -42,7 +34,7 @@ let catalog: Catalog
 let inspected: InspectableRecording[]
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'aftercast-folders-'))
+  base = makeTempFolder('folders')
   root = join(base, 'library')
   mkdirSync(root)
   database = openDatabase({ path: join(base, 'catalog.sqlite'), mode: 'write' })
@@ -50,10 +42,7 @@ beforeEach(() => {
   inspected = []
 })
 
-afterEach(() => {
-  database.close()
-  rmSync(base, { recursive: true, force: true })
-})
+afterEach(() => database.close())
 
 /** Plays everything, a second for each byte; `broken` in its first bytes cannot be played. */
 function scanner(options: Partial<ScannerOptions> = {}): Scanner {

@@ -1,11 +1,11 @@
 // Folders that are there, missing, or empty like the place of a mount, and storage that hangs.
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { AppError } from '../../../base/errors.ts'
 import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import { LibraryProbe } from './library-probe.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 let base: string
 let root: string
@@ -13,16 +13,13 @@ let isExpected: boolean
 let problems: (string | undefined)[]
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'aftercast-probe-'))
+  base = makeTempFolder('probe')
   root = join(base, 'library')
   isExpected = true
   problems = []
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
 })
-afterEach(() => {
-  vi.useRealTimers()
-  rmSync(base, { recursive: true })
-})
+afterEach(() => vi.useRealTimers())
 
 function probeOf(hasContent: () => Promise<boolean>): LibraryProbe {
   const onChange = (problem: AppError | undefined): void => void problems.push(problem?.code)

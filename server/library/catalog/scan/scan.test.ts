@@ -3,14 +3,12 @@
 import {
   appendFileSync,
   mkdirSync,
-  mkdtempSync,
   renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
@@ -28,6 +26,7 @@ import { createScanner } from './scan.ts'
 import type { Scanner, ScannerOptions, ScanPauses, ScanProblem } from './scan.ts'
 import { createCatalog } from '../store/sqlite-catalog.ts'
 import { patienceMs, soon } from '../../../../test/support/patience.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 let base: string
 let root: string
@@ -38,7 +37,7 @@ let inspected: string[]
 let nowMs: number
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'aftercast-scan-'))
+  base = makeTempFolder('scan')
   root = join(base, 'library')
   mkdirSync(root)
   database = openDatabase({ path: join(base, 'data', 'catalog.sqlite'), mode: 'write' })
@@ -48,10 +47,7 @@ beforeEach(() => {
   nowMs = Date.now()
 })
 
-afterEach(() => {
-  database.close()
-  rmSync(base, { recursive: true, force: true })
-})
+afterEach(() => database.close())
 
 /** Plays what begins with a number of seconds; a `!` cannot be played, a `?` cannot be read. */
 const inspect: Inspect = async ({ path, kind, stat }) => {

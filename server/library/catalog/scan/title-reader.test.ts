@@ -1,6 +1,5 @@
 // Titles of sessions in lists, over real folders, real sidecars and a real database.
-import { mkdirSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { soon } from '../../../../test/support/patience.ts'
@@ -17,6 +16,7 @@ import { createCatalog } from '../store/sqlite-catalog.ts'
 import { createScanner } from './scan.ts'
 import type { Scanner, ScannerOptions, ScanProblem } from './scan.ts'
 import type { ReadTitle } from './title-reader.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 let base: string
 let root: string
@@ -29,7 +29,7 @@ let inspections: number
 let readTitle: ReadTitle
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'aftercast-titles-'))
+  base = makeTempFolder('titles')
   root = join(base, 'library')
   mkdirSync(root)
   database = openDatabase({ path: join(base, 'data', 'catalog.sqlite'), mode: 'write' })
@@ -46,10 +46,7 @@ beforeEach(() => {
   }
 })
 
-afterEach(() => {
-  database.close()
-  rmSync(base, { recursive: true, force: true })
-})
+afterEach(() => database.close())
 
 function scanner(options: Partial<ScannerOptions> = {}): Scanner {
   return createScanner({

@@ -1,7 +1,6 @@
 // Walks that let changes go first: nothing that was seen earlier is written over what was seen
 // later.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
@@ -16,6 +15,7 @@ import { createLayout } from '../names/layout.ts'
 import { createCatalog } from '../store/sqlite-catalog.ts'
 import { walkLibrary } from './walk.ts'
 import type { WalkOptions } from './walk.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 let base: string
 let root: string
@@ -25,7 +25,7 @@ let writer: CatalogWriter
 const { signal } = new AbortController()
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'aftercast-walk-'))
+  base = makeTempFolder('walk')
   root = join(base, 'library')
   mkdirSync(root)
   database = openDatabase({ path: join(base, 'catalog.sqlite'), mode: 'write' })
@@ -33,10 +33,7 @@ beforeEach(() => {
   writer = createCatalogWriter(database)
 })
 
-afterEach(() => {
-  database.close()
-  rmSync(base, { recursive: true, force: true })
-})
+afterEach(() => database.close())
 
 function put(path: string, content = 'x'): void {
   mkdirSync(dirname(join(root, path)), { recursive: true })

@@ -1,6 +1,4 @@
 // Sessions at the same time: the same as a comparison of all, from an index.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import fc from 'fast-check'
@@ -13,6 +11,7 @@ import type { Database } from './database.ts'
 import { createHiddenNames } from './hidden.ts'
 import { planInspectionResult } from './inspection-result.ts'
 import { createCatalog } from './sqlite-catalog.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 const START = Date.UTC(2026, 0, 31, 20)
 const MINUTE = 60_000
@@ -30,15 +29,12 @@ let file: string
 let database: Database
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'aftercast-around-'))
+  folder = makeTempFolder('around')
   file = join(folder, 'catalog.sqlite')
   database = openDatabase({ path: file, mode: 'write' })
 })
 
-afterEach(() => {
-  database.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterEach(() => database.close())
 
 function add(...sessions: readonly Timed[]): void {
   const writer = createCatalogWriter(database)

@@ -1,7 +1,6 @@
 // Cached lists follow every change of the catalog, as if they were read from the database each
 // time.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -16,6 +15,7 @@ import type { HiddenNames } from './hidden.ts'
 import { planInspectionResult } from './inspection-result.ts'
 import type { Inspection } from './inspection-result.ts'
 import { createCatalog } from './sqlite-catalog.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 const STREAMERS = ['Bob', 'alice', 'bob', 'zoë']
 const IDS = ['1', '2', '10']
@@ -108,7 +108,7 @@ function orGone(ask: () => unknown): unknown {
 }
 
 function withDatabases(work: (writing: Database, reading: Database) => void): void {
-  const base = mkdtempSync(join(tmpdir(), 'aftercast-kept-lists-'))
+  const base = makeTempFolder('kept-lists')
   const path = join(base, 'catalog.sqlite')
   const writing = openDatabase({ path, mode: 'write' })
   const reading = openDatabase({ path, mode: 'read' })

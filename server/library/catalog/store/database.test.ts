@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,10 +11,9 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import { createCatalogWriter } from './catalog-writer.ts'
 import { openDatabase } from './database.ts'
@@ -26,6 +24,7 @@ import { openReplica } from './replica.ts'
 import { createScanner } from '../scan/scan.ts'
 import { createCatalog } from './sqlite-catalog.ts'
 import { walkLibrary } from '../scan/walk.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 /** Results of inspections that are written in one transaction, at most. */
 const RESULTS_AT_ONCE = 100
@@ -35,12 +34,10 @@ let path: string
 let root: string
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'aftercast-database-'))
+  base = makeTempFolder('database')
   path = join(base, 'data', 'catalog.sqlite')
   root = join(base, 'library')
 })
-
-afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 function fill(streamers: number, dates: number, sessions: number): void {
   for (let streamer = 0; streamer < streamers; streamer += 1) {

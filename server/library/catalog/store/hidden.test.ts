@@ -1,7 +1,6 @@
 // What is taken off the site by name: out of lists and look-ups at once, whatever the scanner finds
 // later.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -16,6 +15,7 @@ import type { HiddenNames } from './hidden.ts'
 import { createLayout } from '../names/layout.ts'
 import { createScanner } from '../scan/scan.ts'
 import { createCatalog } from './sqlite-catalog.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 let base: string
 let server: Database
@@ -25,7 +25,7 @@ let names: HiddenNames
 
 /** The command is another process in life: here another connection. */
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'aftercast-hidden-'))
+  base = makeTempFolder('hidden')
   const path = join(base, 'catalog.sqlite')
   server = openDatabase({ path, mode: 'write' })
   command = openDatabase({ path, mode: 'write' })
@@ -36,7 +36,6 @@ beforeEach(() => {
 afterEach(() => {
   server.close()
   command.close()
-  rmSync(base, { recursive: true, force: true })
 })
 
 function put(path: string): void {

@@ -1,6 +1,4 @@
 // What is logged of hidden names, compared with a list of all changes.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -11,19 +9,17 @@ import { createLoggedNames, datesBefore, lastRun } from './hide-log.ts'
 import type { HideLogEntry } from './hide-log.ts'
 import { rowOf } from './hidden.ts'
 import type { HiddenName } from './hidden.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 let base: string
 let database: Database
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'aftercast-hide-log-'))
+  base = makeTempFolder('hide-log')
   database = openDatabase({ path: join(base, 'catalog.sqlite'), mode: 'write' })
 })
 
-afterEach(() => {
-  database.close()
-  rmSync(base, { recursive: true, force: true })
-})
+afterEach(() => database.close())
 
 const session = (streamer: string, date: string, sessionId: string) => ({
   kind: 'session' as const,

@@ -1,6 +1,4 @@
 // The newest sessions of all streamers: their order, and that a large library does not slow them.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -9,21 +7,19 @@ import { openDatabase } from './database.ts'
 import type { Database } from './database.ts'
 import { createHiddenNames } from './hidden.ts'
 import { createCatalog } from './sqlite-catalog.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 let folder: string
 let file: string
 let database: Database
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'aftercast-newest-'))
+  folder = makeTempFolder('newest')
   file = join(folder, 'catalog.sqlite')
   database = openDatabase({ path: file, mode: 'write' })
 })
 
-afterEach(() => {
-  database.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterEach(() => database.close())
 
 /** A session `streamer/date/id` whose file was written at this time. */
 function add(name: string, modifiedMs: number): void {

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -21,6 +19,7 @@ import { createSitemapEndpoints } from './sitemap.ts'
 import { Sitemaps } from './sitemaps.ts'
 import type { SitemapOptions } from './sitemaps.ts'
 import type { TextResponse } from '../responses/text-response.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 const DATE = '2026-01-31'
 const ORIGIN = 'https://site.example'
@@ -34,7 +33,7 @@ let clockMs: number
 let cache: ResponseCache
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'aftercast-sitemaps-'))
+  folder = makeTempFolder('sitemaps')
   database = openDatabase({ path: join(folder, 'catalog.sqlite'), mode: 'write' })
   catalog = createCatalog(database)
   lookups = 0
@@ -42,10 +41,7 @@ beforeEach(() => {
   cache = new ResponseCache()
 })
 
-afterEach(() => {
-  database.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterEach(() => database.close())
 
 function add(streamer: string, sessions: number, first = 0): void {
   const found = Array.from({ length: sessions }, (_, i): FoundRecording => {

@@ -1,15 +1,15 @@
 // Containment, hostile names and reading of the folder storage, on real folders.
 import { createHook } from 'node:async_hooks'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createFolderStorage } from './folder-storage.ts'
 import { soon } from '../../../../test/support/patience.ts'
 import { describeStorage } from '../../../../test/support/verify/storage-suite.ts'
 import type { OpenOptions, Storage } from '../storage.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 let base: string
 let root: string
@@ -17,7 +17,7 @@ let skipped: string[]
 let storage: Storage
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'aftercast-storage-'))
+  base = makeTempFolder('storage')
   root = join(base, 'rec')
   mkdirSync(root)
   skipped = []
@@ -25,8 +25,6 @@ beforeEach(() => {
     onSkipped: (reason, path) => skipped.push(`${path}: ${reason}`),
   })
 })
-
-afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 async function names(folder = ''): Promise<string[]> {
   return (await storage.list(folder)).map(({ name }) => name).toSorted()

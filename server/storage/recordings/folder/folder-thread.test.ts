@@ -1,8 +1,7 @@
 // Folders read by the thread: its results equal those of asynchronous reads, and what it leaves out
 // is read asynchronously.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -11,6 +10,7 @@ import { FolderThread } from './folder-thread.ts'
 import { readFolderAtOnce, STAT_NUMBERS } from './read-folder.ts'
 import type { ReadFolder } from './read-folder.ts'
 import type { StorageEntry } from '../storage.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 /** Entries after which the thread is begun. */
 const NEED = 1000
@@ -21,16 +21,13 @@ let root: string
 let thread: FolderThread
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'aftercast-folders-'))
+  base = makeTempFolder('folders')
   root = join(base, 'library')
   mkdirSync(join(root, 'a'), { recursive: true })
   thread = new FolderThread()
 })
 
-afterEach(async () => {
-  await thread.close()
-  rmSync(base, { recursive: true, force: true })
-})
+afterEach(async () => thread.close())
 
 function put(count: number): void {
   for (let at = 0; at < count; at += 1) writeFileSync(join(root, 'a', `${at}.ts`), 'x'.repeat(at))

@@ -1,14 +1,14 @@
 // A store that lists wrongly or does not respond, and credentials that do not arrive.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { soon } from '../../../../test/support/patience.ts'
 import { Bucket } from './bucket.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 type Respond = (token: string, response: ServerResponse) => void
 
@@ -18,7 +18,7 @@ let respond: Respond
 let folder: string
 
 beforeEach(async () => {
-  folder = mkdtempSync(path.join(tmpdir(), 'aftercast-bucket-'))
+  folder = makeTempFolder('bucket')
   requests = []
   server = createServer(({ url = '' }, response) => {
     const token = new URL(url, 'http://store').searchParams.get('continuation-token') ?? ''
@@ -46,7 +46,6 @@ afterEach(async () => {
   server.closeAllConnections()
   server.close()
   await once(server, 'close')
-  rmSync(folder, { recursive: true })
 })
 
 /** A page with one key, the token of the request, and what follows. */

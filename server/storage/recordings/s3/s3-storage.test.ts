@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createBucket } from '../../../../test/support/servers/bucket.ts'
 import type { TestBucket } from '../../../../test/support/servers/bucket.ts'
 import { startFaultProxy } from '../../../../test/support/servers/fault-proxy.ts'
@@ -27,11 +27,6 @@ beforeAll(async () => {
   proxy = await startFaultProxy(store)
   bucket = await createBucket(store)
   await bucket.put('lib/a/large.ts', CONTENT)
-})
-
-afterAll(async () => {
-  await proxy.stop()
-  await store.stop()
 })
 
 beforeEach(() => {

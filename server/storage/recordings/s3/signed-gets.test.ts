@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createBucket } from '../../../../test/support/servers/bucket.ts'
 import type { TestBucket } from '../../../../test/support/servers/bucket.ts'
 import { startFaultProxy } from '../../../../test/support/servers/fault-proxy.ts'
@@ -25,11 +25,6 @@ beforeAll(async () => {
   proxy = await startFaultProxy(store)
   bucket = await createBucket(store)
   for (const name of ['a.ts', 'b.ts']) await bucket.put(name, CONTENT)
-})
-
-afterAll(async () => {
-  await proxy.stop()
-  await store.stop()
 })
 
 beforeEach(() => {

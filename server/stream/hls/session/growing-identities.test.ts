@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createBucket } from '../../../../test/support/servers/bucket.ts'
 import { startFaultProxy } from '../../../../test/support/servers/fault-proxy.ts'
 import type { FaultProxy } from '../../../../test/support/servers/fault-proxy.ts'
@@ -37,11 +37,6 @@ beforeAll(async () => {
   store = await startObjectStore()
   proxy = await startFaultProxy(store)
   bucket = (await createBucket(store)).name
-})
-
-afterAll(async () => {
-  await proxy.stop()
-  await store.stop()
 })
 
 beforeEach(async () => {
