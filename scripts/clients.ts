@@ -88,7 +88,7 @@ async function playAll(): Promise<Outcome[]> {
     for (const encryption of ['none', 'aes-128']) {
       const server = await startServer({
         args: [library.recordings, '--data', `${library.data}-${encryption}`, '--config', config],
-        environment: { AFTERCAST_HLS_ENCRYPTION: encryption, AFTERCAST_WORKERS: '1' },
+        environment: { AFTERCAST_HLS_ENCRYPTION: encryption },
       })
       servers.push(server)
       const common = { serverUrl: server.url, isEncrypted: encryption !== 'none' }

@@ -110,22 +110,18 @@ it('limits a visitor over all workers, as the trusted proxy names it', async () 
 })
 
 it('has no collector when it is disabled', async () => {
-  await withServer(
-    { analytics: { firstParty: false } },
-    { AFTERCAST_WORKERS: '1' },
-    async ({ url }) => {
-      const answer = await post(url, [])
-      expect(answer.status).toBe(404)
-      expect(await answer.json()).toMatchObject({ error: { code: 'not_found' } })
-      expect(await (await fetch(`${url}/api/config`)).json()).toMatchObject({
-        analytics: { firstParty: false },
-      })
-    },
-  )
+  await withServer({ analytics: { firstParty: false } }, {}, async ({ url }) => {
+    const answer = await post(url, [])
+    expect(answer.status).toBe(404)
+    expect(await answer.json()).toMatchObject({ error: { code: 'not_found' } })
+    expect(await (await fetch(`${url}/api/config`)).json()).toMatchObject({
+      analytics: { firstParty: false },
+    })
+  })
 })
 
 it('responds to a malformed body and a wrong method with the common error shape', async () => {
-  await withServer({}, { AFTERCAST_WORKERS: '1' }, async ({ url }) => {
+  await withServer({}, {}, async ({ url }) => {
     const malformed = await post(url, 'x')
     expect(malformed.status).toBe(400)
     expect(await malformed.json()).toMatchObject({ error: { code: 'invalid' } })

@@ -36,7 +36,7 @@ beforeAll(async () => {
   for (const { streamer, date, sessionId } of sessions) {
     await library.place(`${streamer}/${date}/${sessionId}.mp4`, makeSmallRecording(sessionId))
   }
-  server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
+  server = await startServer({ args: library.args })
   await vi.waitUntil(async () => {
     const list = await fetch(server.url + sessionsApiPath('alice'))
     const listed = parseExactly(sessionsResponse, await list.json())

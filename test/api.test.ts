@@ -58,10 +58,7 @@ let server: StartedServer
 beforeAll(async () => {
   library = await createTempLibrary('api')
   await placeAll(library)
-  server = await startServer({
-    args: library.args,
-    environment: { AFTERCAST_WORKERS: '1' },
-  })
+  server = await startServer({ args: library.args })
   // Recordings are listed before they are indexed: wait for the last one's length.
   await vi.waitFor(async () => {
     const sessions = parseExactly(sessionsResponse, json(await raw(sessionsApiPath('Crowd'))))
@@ -526,7 +523,7 @@ describe('other origins', () => {
   it('may read if the configuration lists them', async () => {
     const open = await startServer({
       args: [library.recordings, '--data', `${library.data}-cors`],
-      environment: { AFTERCAST_WORKERS: '1', AFTERCAST_CORS_ORIGINS: origin },
+      environment: { AFTERCAST_CORS_ORIGINS: origin },
     })
     const ask = (target: string, from: string, method = 'GET') => {
       const headers = { origin: from, 'access-control-request-method': 'GET' }

@@ -47,7 +47,7 @@ beforeAll(async () => {
   await library.place('dave/2026-01-31/3/index.m3u8', Buffer.from(`${playlist.join('\n')}\n`))
   await library.place('erin/2026-01-31/nothing.ts', video)
   await library.place('frank/2026-01-31/20260131T201801Z.ts', video)
-  server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
+  server = await startServer({ args: library.args })
 })
 
 const reference = (streamer: string, sessionId: string): SessionReference => {

@@ -175,7 +175,7 @@ describe('in a folder of two servers', () => {
   async function start(node: string, settings: NodeJS.ProcessEnv = {}): Promise<StartedServer> {
     return startServer({
       args: [library.recordings, '--data', path.join(library.folder, node)],
-      environment: { AFTERCAST_ARTIFACTS: artifacts, AFTERCAST_WORKERS: '1', ...settings },
+      environment: { AFTERCAST_ARTIFACTS: artifacts, ...settings },
     })
   }
 

@@ -49,7 +49,6 @@ beforeAll(async () => {
   server = await startServer({
     args: [...library.args, '--config', settings],
     environment: {
-      AFTERCAST_WORKERS: '1',
       AFTERCAST_BASE_PATH: BASE,
       AFTERCAST_PUBLIC_URL: PUBLIC_URL,
       AFTERCAST_LOG_REQUESTS: 'true',

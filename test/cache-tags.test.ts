@@ -35,7 +35,7 @@ beforeAll(async () => {
   for (const path of [`${STREAMER}/2026-01-31/${session.sessionId}`, `${STREAMER}/2026-01-31/2`])
     await library.place(`${path}.mp4`, SMALL_FIXTURE)
   await library.place('bob/2026-01-31/2.mp4', SMALL_FIXTURE)
-  server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
+  server = await startServer({ args: library.args })
   await vi.waitFor(() => fetchPlaylist(server.url + playlistApiPath(session)), soon)
 })
 

@@ -61,10 +61,7 @@ beforeAll(async () => {
   const settings = path.join(library.folder, 'settings.json')
   // Longer than the test takes: nothing settles by itself.
   await writeFile(settings, JSON.stringify({ library: { settleSeconds: 3600 } }))
-  server = await startServer({
-    args: [...library.args, '--config', settings],
-    environment: { AFTERCAST_WORKERS: '1' },
-  })
+  server = await startServer({ args: [...library.args, '--config', settings] })
   await vi.waitFor(async () => {
     for (const id of [...ids, 'parts', 'whole']) {
       const { durationSeconds } = await detailsOf(id)
@@ -287,7 +284,7 @@ describe('the chat of a session', () => {
 it('is not served if `chat` is false, and is stored for the next start', async () => {
   await server.stop()
   const start = async (chat: string): Promise<void> => {
-    const environment = { AFTERCAST_WORKERS: '1', AFTERCAST_CHAT: chat }
+    const environment = { AFTERCAST_CHAT: chat }
     server = await startServer({ args: library.args, environment })
   }
   await start('false')

@@ -143,7 +143,6 @@ async function serve(
       AFTERCAST_DATABASE_URL: url,
       AFTERCAST_PUBLIC_URL: 'https://site.example',
       AFTERCAST_HLS_ENCRYPTION: encryption,
-      AFTERCAST_WORKERS: '1',
     },
   })
 }

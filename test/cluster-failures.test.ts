@@ -44,7 +44,7 @@ interface NodeOptions {
 async function startNode({ recordings, data, environment }: NodeOptions): Promise<StartedServer> {
   return startServer({
     args: [recordings, '--data', data],
-    environment: { AFTERCAST_WORKERS: '1', ...environment },
+    environment,
   })
 }
 

@@ -67,7 +67,6 @@ async function startNode(
   return startServer({
     args: [library.recordings, '--data', data],
     environment: {
-      AFTERCAST_WORKERS: '1',
       // The same for all nodes, as in a real cluster: pages and the sitemap contain it.
       AFTERCAST_PUBLIC_URL: 'https://site.example',
       AFTERCAST_DATABASE_URL: database,

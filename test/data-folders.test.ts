@@ -27,8 +27,7 @@ beforeAll(async () => {
 })
 
 async function start(): Promise<StartedServer> {
-  const environment = { AFTERCAST_WORKERS: '1' }
-  return startServer({ args: [...library.args, '--layout', 'obs'], environment })
+  return startServer({ args: [...library.args, '--layout', 'obs'] })
 }
 
 async function run(...args: string[]): Promise<ProgramOutcome> {

@@ -79,8 +79,7 @@ beforeAll(async () => {
   const icon = readFileSync(path.resolve('web/public/icon-192.png'))
   await library.place(`alice/${DATE}/live.png`, icon)
   await placeAt(live, new Date())
-  const environment = { AFTERCAST_WORKERS: '1' }
-  server = await startServer({ args: [...library.args, '--config', settings], environment })
+  server = await startServer({ args: [...library.args, '--config', settings] })
   for (const session of [titled, live, hostile, silent]) {
     await vi.waitFor(() => fetchPlaylist(server.url + playlistApiPath(session)), soon)
   }

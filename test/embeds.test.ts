@@ -36,7 +36,7 @@ beforeAll(async () => {
   ] as const) {
     await library.place(`${streamer}/${DATE}/${sessionId}.mp4`, fixture)
   }
-  server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
+  server = await startServer({ args: library.args })
   await vi.waitFor(() => fetchPlaylist(server.url + playlistApiPath(session)), soon)
   // Pages do not wait long for what they show of files.
   const isKnown = async () => (await raw(playerPagePath(session))).body.includes('og:image:width')

@@ -169,7 +169,7 @@ describe.skipIf(findProgram('a C compiler') === undefined).each(CODES)(
       disk.fail(code, '/page-assets/')
       const started = await startServer({
         args: [library.recordings, '--data', path.join(library.folder, `no-assets-${code}`)],
-        environment: { ...disk.environment, AFTERCAST_WORKERS: '1' },
+        environment: disk.environment,
       })
       expect(disk.heal()).toBeGreaterThan(0)
       await expect.poll(() => statusOf('/', started), soon).toBe(200)

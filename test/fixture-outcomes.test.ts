@@ -151,10 +151,7 @@ let server: StartedServer
 beforeAll(async () => {
   library = await createTempLibrary('outcomes')
   for (const name of names) await library.place(`alice/2026-01-31/${name}`, name)
-  server = await startServer({
-    args: library.args,
-    environment: { AFTERCAST_WORKERS: '1' },
-  })
+  server = await startServer({ args: library.args })
 })
 
 it('every fixture has its expected outcome', () => {

@@ -37,7 +37,8 @@ beforeAll(async () => {
   const bytes = await readFile(fixturePath(FIXTURE))
   await library.place(`${STREAMER.normalize('NFD')}/2026-01-31/a b.mp4`, bytes)
   await library.place('other/2026-01-31/1.mp4', bytes)
-  server = await startServer({ args: library.args })
+  const environment = { AFTERCAST_WORKERS: '2' }
+  server = await startServer({ args: library.args, environment })
 })
 
 /** Every path in the playlist and in its renditions. */

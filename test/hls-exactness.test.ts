@@ -69,7 +69,7 @@ beforeAll(async () => {
   const args = [folder, '--data', data]
   server = await startServer({
     args,
-    environment: { AFTERCAST_WORKERS: '1', AFTERCAST_RENDITIONS_VIDEO: '360p' },
+    environment: { AFTERCAST_RENDITIONS_VIDEO: '360p' },
   })
 })
 

@@ -68,7 +68,7 @@ async function serve(
 ): Promise<StartedServer> {
   return startServer({
     args: [...from.args, ...args],
-    environment: { AFTERCAST_WORKERS: '1', AFTERCAST_HLS_SECRET: SECRET, ...environment },
+    environment: { AFTERCAST_HLS_SECRET: SECRET, ...environment },
   })
 }
 

@@ -114,7 +114,8 @@ beforeAll(async () => {
     await patched(SMALL_FIXTURE, 'stsz', wrongSize),
   )
   await placeFolders()
-  server = await startServer({ args: library.args })
+  const environment = { AFTERCAST_WORKERS: '2' }
+  server = await startServer({ args: library.args, environment })
 })
 
 const STRANGE = [

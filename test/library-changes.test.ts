@@ -35,7 +35,7 @@ const CANARY = 'canary-0d5b1f6e-outside-of-the-library'
 async function start(library: TempLibrary, environment: NodeJS.ProcessEnv = {}) {
   return startServer({
     args: library.args,
-    environment: { AFTERCAST_WORKERS: '1', ...environment },
+    environment,
   })
 }
 

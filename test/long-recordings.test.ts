@@ -50,10 +50,7 @@ beforeAll(async () => {
   made = await makeLongMp4({ sourcePath: SOURCE, path: mp4, seconds: SECONDS })
   await makeLongTs(ts, SECONDS)
   for (const file of [mp4, ts]) await utimes(file, RECORDED_AT, RECORDED_AT)
-  server = await startServer({
-    args: library.args,
-    environment: { AFTERCAST_WORKERS: '1' },
-  })
+  server = await startServer({ args: library.args })
 })
 
 async function playlistOf(sessionId: string): Promise<ListedPlaylist> {

@@ -27,7 +27,6 @@ describe.skipIf(findProgram('nginx') === undefined)('nginx', () => {
     server = await startServer({
       args: library.args,
       environment: {
-        AFTERCAST_WORKERS: '1',
         AFTERCAST_LOG_REQUESTS: 'true',
         AFTERCAST_TRUST_PROXY: '1',
       },

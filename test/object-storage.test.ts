@@ -43,7 +43,6 @@ const LARGE = { streamer: 'large', date: DAY, sessionId: 'padded' }
 const PADDING_BYTES = 30 * 1024 * 1024
 const PATH_STYLE = { AFTERCAST_S3_PATH_STYLE: 'true' }
 const COMMON = {
-  AFTERCAST_WORKERS: '1',
   AFTERCAST_HLS_SECRET: 'the same on all nodes',
   AFTERCAST_PUBLIC_URL: 'https://site.example',
 }

@@ -139,7 +139,7 @@ describe('without sessions', () => {
       const address = `127.0.0.1:${await findFreePort()}`
       const started = await startServer({
         args: empty.args,
-        environment: { AFTERCAST_WORKERS: '1', AFTERCAST_METRICS: address },
+        environment: { AFTERCAST_METRICS: address },
       })
       const advice = `${problem} below ${empty.recordings}`
       await expect.poll(() => started.output().split(advice), soon).toHaveLength(2)

@@ -261,10 +261,7 @@ it('serves without decoders: no images, silence, and URLs of its own for it', as
 
   // With the decoders, on the same data: nothing of the above was stored.
   await bare.stop()
-  const full = await startServer({
-    args: library.args,
-    environment: { AFTERCAST_WORKERS: '1' },
-  })
+  const full = await startServer({ args: library.args })
   expect(full.output()).not.toContain('node-av')
   expect((await fetch(`${full.url}/api/thumbnail/alice/2026-01-31/1001`)).status).toBe(200)
   expect(await detailsOf(full, '1001')).toHaveProperty('storyboard')

@@ -38,7 +38,7 @@ let args: string[]
 let scratch: string
 
 async function start(): Promise<StartedServer> {
-  return startServer({ args, environment: { AFTERCAST_WORKERS: '1' } })
+  return startServer({ args })
 }
 
 beforeAll(async () => {
@@ -131,7 +131,6 @@ describe('the feed of a streamer', () => {
     const { url } = await enclosureOf('mp4')
     const other = await startServer({
       args: [library.recordings, '--data', path.join(library.folder, 'other-data')],
-      environment: { AFTERCAST_WORKERS: '1' },
     })
     await vi.waitFor(async () => {
       const { body } = await rawRequest(other.url, FEED)

@@ -76,7 +76,6 @@ beforeAll(async () => {
   server = await startServer({
     args: library.args,
     environment: {
-      AFTERCAST_WORKERS: '1',
       AFTERCAST_BASE_PATH: '/tv',
       AFTERCAST_PUBLIC_URL: 'https://site.example',
       AFTERCAST_TRUST_PROXY: '1',

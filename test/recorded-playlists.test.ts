@@ -47,7 +47,7 @@ beforeAll(async () => {
   await placeSession('remote', chunks.slice(0, 1), {
     lines: () => ['#EXTINF:6,', 'http://127.0.0.1:9/0.ts'],
   })
-  server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
+  server = await startServer({ args: library.args })
 })
 
 async function placeSession(

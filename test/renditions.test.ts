@@ -39,10 +39,7 @@ beforeAll(async () => {
   await library.place('alice/2026-01-31/ts.ts', TS)
   await library.place('alice/2026-01-31/ts.de.srt', Buffer.from(srt))
   await library.place('alice/2026-01-31/plain.mp4', SMALL_FIXTURE)
-  server = await startServer({
-    args: library.args,
-    environment: { AFTERCAST_WORKERS: '1' },
-  })
+  server = await startServer({ args: library.args })
 })
 
 function playlistUrl(sessionId: string): string {

@@ -39,7 +39,7 @@ async function restart(): Promise<void> {
   await (server as StartedServer | undefined)?.stop()
   server = await startServer({
     args: library.args,
-    environment: { AFTERCAST_WORKERS: '1', AFTERCAST_HLS_SECRET: 'a secret' },
+    environment: { AFTERCAST_HLS_SECRET: 'a secret' },
   })
 }
 

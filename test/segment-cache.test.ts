@@ -39,7 +39,7 @@ beforeAll(async () => {
 async function start(from: TempLibrary, environment: NodeJS.ProcessEnv): Promise<StartedServer> {
   return startServer({
     args: from.args,
-    environment: { AFTERCAST_WORKERS: '1', AFTERCAST_HLS_SECRET: SECRET, ...environment },
+    environment: { AFTERCAST_HLS_SECRET: SECRET, ...environment },
   })
 }
 

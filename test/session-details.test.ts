@@ -46,10 +46,7 @@ beforeAll(async () => {
   const settings = path.join(library.folder, 'settings.json')
   // Longer than the test takes: nothing settles by itself.
   await writeFile(settings, JSON.stringify({ library: { settleSeconds: 3600 } }))
-  server = await startServer({
-    args: [...library.args, '--config', settings],
-    environment: { AFTERCAST_WORKERS: '1' },
-  })
+  server = await startServer({ args: [...library.args, '--config', settings] })
   await vi.waitFor(async () => {
     const ready = ['titled', 'chaptered', 'subtitled', 'parts'].map(async (id) => sessionOf(id))
     const isMissing = (await Promise.all(ready)).some((details) => !details.durationSeconds)

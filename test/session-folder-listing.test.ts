@@ -21,10 +21,7 @@ beforeAll(async () => {
   library = await createTempLibrary('folders')
   await library.place(`${folder}/part1.ts`, 'ts-h264-pts-wrap-33bit.ts')
   await library.place(`${folder}/part2.mp4`, SMALL_FIXTURE)
-  server = await startServer({
-    args: library.args,
-    environment: { AFTERCAST_WORKERS: '1' },
-  })
+  server = await startServer({ args: library.args })
 })
 
 async function listed(): Promise<(string | undefined)[]> {

@@ -37,10 +37,7 @@ beforeAll(async () => {
   await library.place(`${DAY}/mixed/part10.ts`, minute)
   await library.place(`${DAY}/mixed/notes.txt`, Buffer.from('nothing to play'))
   await library.place(`${DAY}/broken/part1.mp4`, BROKEN_FIXTURE)
-  server = await startServer({
-    args: [...library.args, '--config', config],
-    environment: { AFTERCAST_WORKERS: '1' },
-  })
+  server = await startServer({ args: [...library.args, '--config', config] })
 })
 
 function playlistUrl(sessionId: string): string {

@@ -72,10 +72,7 @@ beforeAll(async () => {
   const settings = path.join(library.folder, 'settings.json')
   // Longer than the test takes: nothing settles by itself.
   await writeFile(settings, JSON.stringify({ library: { settleSeconds: 3600 } }))
-  server = await startServer({
-    args: [...library.args, '--config', settings],
-    environment: { AFTERCAST_WORKERS: '1' },
-  })
+  server = await startServer({ args: [...library.args, '--config', settings] })
 })
 
 /** 300 s of MPEG-TS, then 100 s more. */

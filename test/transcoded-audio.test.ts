@@ -33,10 +33,7 @@ let server: StartedServer
 beforeAll(async () => {
   library = await createTempLibrary('audio')
   for (const { name } of RECORDINGS) await library.place(`alice/2026-01-31/${name}`, name)
-  server = await startServer({
-    args: library.args,
-    environment: { AFTERCAST_WORKERS: '1' },
-  })
+  server = await startServer({ args: library.args })
 })
 
 interface Served {
@@ -118,10 +115,7 @@ describe('recordings with audio that no browser plays', () => {
     const bytes = await fetchSegment(segment)
     const other = await createTempLibrary('sound-again')
     await other.place('alice/2026-01-31/mp4-h264-mp3.mp4', 'mp4-h264-mp3.mp4')
-    const again = await startServer({
-      args: other.args,
-      environment: { AFTERCAST_WORKERS: '1' },
-    })
+    const again = await startServer({ args: other.args })
     const elsewhere = url.replace(server.url, again.url)
     const [same] = (await fetchPlaylist(elsewhere)).segments
     if (same === undefined) throw new Error('nothing is listed')
@@ -136,7 +130,7 @@ describe('recordings with audio that no browser plays', () => {
     await writeFile(obstacle, '')
     const node = await startServer({
       args: [library.recordings, '--data', path.join(library.folder, 'node')],
-      environment: { AFTERCAST_WORKERS: '1', AFTERCAST_ARTIFACTS: artifacts },
+      environment: { AFTERCAST_ARTIFACTS: artifacts },
     })
     const session = `${node.url}/api/video/alice/2026-01-31/mp4-h264-mp3`
     const [segment] = (await fetchPlaylist(`${session}/playlist.m3u8`)).segments

@@ -35,7 +35,6 @@ async function startLogging(options: Omit<StartOptions, 'args'> = {}): Promise<L
     args: library.args,
     ...options,
     environment: {
-      AFTERCAST_WORKERS: '1',
       AFTERCAST_LOG_REQUESTS: 'true',
       AFTERCAST_METRICS: `127.0.0.1:${port}`,
       ...options.environment,

@@ -43,7 +43,7 @@ test.beforeAll(async () => {
   const first = ircLine({ seconds: 0, user: 'Ann', text: 'first' })
   await library.place(growingFile, Buffer.from(first), new Date())
   await library.place(`chats/${date}/silent.mkv`, minute)
-  server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
+  server = await startServer({ args: library.args })
   for (const sessionId of ['talk', 'growing', 'silent']) {
     const url = server.url + sessionApiPath({ streamer: 'chats', date, sessionId })
     const isIndexed = async () => (await fetch(url)).text()

@@ -52,7 +52,7 @@ test.beforeAll(async () => {
     await library.place(pathOf('corrupt', container), withNoise(bytes))
   }
   await library.place(`${day}/refused.mp4`, withNoise(await readFile(fixturePath(refused.file))))
-  server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
+  server = await startServer({ args: library.args })
 })
 
 test.afterAll(async () => {

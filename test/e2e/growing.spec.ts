@@ -28,7 +28,7 @@ test.beforeAll(async () => {
   day = path.join(library, 'Live/2026-01-31')
   await mkdir(day, { recursive: true })
   const args = [library, '--data', path.join(folder, 'data'), '--config', config]
-  server = await startServer({ args })
+  server = await startServer({ args, environment: { AFTERCAST_WORKERS: '2' } })
 })
 
 test.afterAll(async () => {

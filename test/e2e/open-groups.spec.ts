@@ -33,7 +33,7 @@ test.beforeAll(async () => {
     await makeEncodedTs(file, { seconds, video, audioTracks: [{ encoder: 'aac', channels: 2 }] })
     await utimes(file, RECORDED_AT, RECORDED_AT)
   }
-  server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
+  server = await startServer({ args: library.args })
 })
 
 test.afterAll(async () => {

@@ -17,7 +17,7 @@ test.beforeAll(async () => {
   library = await createTempLibrary('parts')
   await library.place(`${day}/both/1.ts`, 'ts-h264-aac-cea608.ts')
   await library.place(`${day}/both/2.flv`, 'flv-h264-aac.flv')
-  server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
+  server = await startServer({ args: library.args })
 })
 
 test.afterAll(async () => {

@@ -138,7 +138,7 @@ export async function startSite(config: SiteConfig): Promise<Pick<StartedServer,
   const server = { workers: 1, ...config.server }
   await writeFile(configFile, JSON.stringify({ ...config, server }))
   const args = [indexed.library, '--data', data, '--config', configFile]
-  const started = await startServer({ args })
+  const started = await startServer({ args, environment: { AFTERCAST_WORKERS: '2' } })
   return {
     url: started.url,
     async stop() {

@@ -30,7 +30,7 @@ test.beforeAll(async () => {
   await writeFile(config, JSON.stringify({ library: { settleSeconds } }))
   await mkdir(path.join(library, 'Live/2026-01-31'), { recursive: true })
   const args = [library, '--data', path.join(folder, 'data'), '--config', config]
-  server = await startServer({ args })
+  server = await startServer({ args, environment: { AFTERCAST_WORKERS: '2' } })
 })
 
 test.afterAll(async () => {

@@ -52,7 +52,6 @@ export async function startCluster(folder: string): Promise<StartedCluster> {
       AFTERCAST_DATABASE_URL: await postgres.createDatabase(),
       AFTERCAST_PURGE_URLS: `http://127.0.0.1:${port}/`,
       AFTERCAST_TRUST_PROXY: '1',
-      AFTERCAST_WORKERS: '1',
     }
     const start = async (name: string, command: 'serve' | 'work'): Promise<StartedServer> => {
       const jobs = { AFTERCAST_CLUSTER_JOBS: String(command === 'work') }

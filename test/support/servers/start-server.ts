@@ -28,6 +28,7 @@ export interface StartOptions {
   command?: 'serve' | 'work'
   /** Default `patienceMs`: on a busy machine, several workers take their time. */
   readyWithinMs?: number
+  /** `AFTERCAST_WORKERS` is 1 unless this says otherwise. */
   environment?: NodeJS.ProcessEnv
   /** Folder of another release of the program. Default this one. */
   checkout?: string
@@ -58,7 +59,7 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
   const flags = [...nodeFlags, program, ...command, ...options.args]
   const [executable, ...words] = [...(options.wrapper ?? []), process.execPath, ...flags]
   const child = spawn(executable ?? process.execPath, words, {
-    env: { ...process.env, ...options.environment },
+    env: { ...process.env, AFTERCAST_WORKERS: '1', ...options.environment },
     stdio: ['ignore', 'pipe', options.stderr ?? 'pipe'],
     ...(options.signal && { signal: options.signal, killSignal: 'SIGKILL' }),
   })
