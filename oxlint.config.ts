@@ -321,7 +321,11 @@ function serverPrograms() {
     file('base/errors.ts', ['problem.ts']),
     file('base/problem-text.ts', ['problem.ts']),
     file('base/clean-text.ts', []),
-    file('app/cli.ts', ['cli-values.ts'], ['base/errors.ts', 'base/config/*']),
+    file(
+      'app/cli.ts',
+      ['cli-values.ts', 'commands/actions.ts'],
+      ['base/errors.ts', 'base/config/*'],
+    ),
     file('app/program.ts', ['*', 'commands/*'], ['base/errors.ts', 'base/config/*']),
     file('app/process.ts', ['*'], ['base/log/*']),
   ]

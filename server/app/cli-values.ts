@@ -1,9 +1,52 @@
-// The values of arguments and options of the command line; an unusable one is an error.
+// What the command line passes to commands, and the values of its arguments and options: one that
+// is unusable is an error.
 import { InvalidArgumentError } from 'commander'
 import { MAX_REASON_LENGTH, parseNameToHide } from '../../shared/name-to-hide.ts'
-import type { NameToHide } from '../../shared/name-to-hide.ts'
+import type { ChatUserToHide, NameToHide } from '../../shared/name-to-hide.ts'
 import { foldUser } from '../base/clean-text.ts'
 import { isDatabaseUrl } from '../base/config/database-url.ts'
+
+/** Arguments of a command that reads the configuration. */
+export interface CommandInput {
+  /** Values by configuration key, as strings. */
+  flags: Record<string, string | undefined>
+  /** Path given with `--config`. */
+  configFile?: string | undefined
+}
+
+/** Arguments of a command that fills the catalog. */
+export interface FillInput extends CommandInput {
+  /** Whether a catalog of other recordings or of another layout is rebuilt. */
+  mayRebuild: boolean
+}
+
+/** Output of `check`. */
+export interface CheckOptions {
+  format: 'table' | 'json'
+}
+
+/** A name to hide or to show again. */
+export interface HideChange {
+  name: NameToHide | ChatUserToHide
+  /** For the log; empty if none was given. */
+  reason: string
+}
+
+/** Which sessions `hide --older-than` hides. */
+export interface HideOlderOptions extends Pick<HideChange, 'reason'> {
+  days: number
+  /** Undefined: of all streamers. */
+  streamer: string | undefined
+  /** Only prints what it would hide. */
+  isDryRun: boolean
+}
+
+/** Output of `stats`. */
+export interface StatsOptions {
+  /** Number of days, today included. */
+  days: number
+  format: 'tables' | 'json'
+}
 
 export const NAME_FORM = 'STREAMER[/DATE/ID]'
 /** About a century. */

@@ -1,7 +1,8 @@
 // The command line: commands, options and help. The caller passes the actions.
 import { Command, CommanderError } from 'commander'
-import type { ChatUserToHide, NameToHide } from '../../shared/name-to-hide.ts'
+import type { NameToHide } from '../../shared/name-to-hide.ts'
 import { defaultConfigName } from '../base/config/read-config-file.ts'
+import type { CommandActions } from './commands/actions.ts'
 import {
   NAME_FORM,
   parseAge,
@@ -11,71 +12,7 @@ import {
   parseName,
   parseReason,
 } from './cli-values.ts'
-
-/** Arguments of a command that reads the configuration. */
-export interface CommandInput {
-  /** Values by configuration key, as strings. */
-  flags: Record<string, string | undefined>
-  /** Path given with `--config`. */
-  configFile?: string | undefined
-}
-
-/** Arguments of a command that fills the catalog. */
-export interface FillInput extends CommandInput {
-  /** Whether a catalog of other recordings or of another layout is rebuilt. */
-  mayRebuild: boolean
-}
-
-/** One action per command; each returns its exit code. */
-export interface CommandActions {
-  serve: (input: FillInput) => Promise<number>
-  work: (input: FillInput) => Promise<number>
-  scan: (input: FillInput) => Promise<number>
-  check: (input: CommandInput, options: CheckOptions) => Promise<number>
-  demo: (folder: string) => Promise<number>
-  hide: (input: CommandInput, change: HideChange) => Promise<number>
-  hideOlder: (input: CommandInput, options: HideOlderOptions) => Promise<number>
-  undoHide: (input: CommandInput, options: Pick<HideChange, 'reason'>) => Promise<number>
-  unhide: (input: CommandInput, change: HideChange) => Promise<number>
-  listHidden: (input: CommandInput) => Promise<number>
-  printHideLog: (input: CommandInput) => Promise<number>
-  stats: (input: CommandInput, options: StatsOptions) => Promise<number>
-  /** @param to URL of a database */
-  migrate: (input: CommandInput, to: string) => Promise<number>
-  /** @param file path of the new archive */
-  backup: (input: CommandInput, file: string) => Promise<number>
-  /** @param file path of an archive of `backup` */
-  restore: (input: CommandInput, file: string) => Promise<number>
-  doctor: (input: CommandInput) => Promise<number>
-}
-
-/** Output of `check`. */
-export interface CheckOptions {
-  format: 'table' | 'json'
-}
-
-/** A name to hide or to show again. */
-export interface HideChange {
-  name: NameToHide | ChatUserToHide
-  /** For the log; empty if none was given. */
-  reason: string
-}
-
-/** Which sessions `hide --older-than` hides. */
-export interface HideOlderOptions extends Pick<HideChange, 'reason'> {
-  days: number
-  /** Undefined: of all streamers. */
-  streamer: string | undefined
-  /** Only prints what it would hide. */
-  isDryRun: boolean
-}
-
-/** Output of `stats`. */
-export interface StatsOptions {
-  /** Number of days, today included. */
-  days: number
-  format: 'tables' | 'json'
-}
+import type { CommandInput, HideChange } from './cli-values.ts'
 
 /** Output streams; each call writes complete lines. */
 export interface CommandOutput {

@@ -11,7 +11,7 @@ import type { CheckedProblem, CheckedRecording, CheckReport } from './check-repo
 import { missingDecoders } from '../../media/codec/missing-decoders.ts'
 import { createLog } from '../../base/log/logger.ts'
 import { openSharedArtifacts } from '../artifacts.ts'
-import type { CheckOptions } from '../cli.ts'
+import type { CheckOptions } from '../cli-values.ts'
 import type { Io } from '../io.ts'
 import { openLibrary } from '../library.ts'
 import type { Library } from '../library.ts'

@@ -5,7 +5,7 @@ import type { ActivityStats, Reach, StatsSpan } from '../../site/analytics/activ
 import type { Config } from '../../base/config/load-config.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
 import { requireCatalog } from '../data-folder.ts'
-import type { StatsOptions } from '../cli.ts'
+import type { StatsOptions } from '../cli-values.ts'
 import type { Io } from '../io.ts'
 import { printable } from '../../../shared/printable.ts'
 
