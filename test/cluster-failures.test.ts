@@ -1,5 +1,5 @@
 // A cluster in trouble: PostgreSQL hangs, stops and restarts under load; the node that scans a
-// bucket of 1,000 objects is killed.
+// bucket of 300 objects is killed.
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -28,11 +28,11 @@ import type { StartedServer } from './support/servers/start-server.ts'
 import { createTempLibrary, makeSmallRecording, SMALL_FIXTURE } from './support/temp-library.ts'
 
 const DAY = '2026-01-31'
-const RESTARTS = 5
-const OBJECTS = 1000
+const RESTARTS = 2
+const OBJECTS = 300
 const STREAMERS = 10
 /** After this many objects, the store does not respond to the node that is then killed. */
-const OBJECTS_BEFORE_KILL = 300
+const OBJECTS_BEFORE_KILL = 100
 const PUTS_AT_ONCE = 16
 
 interface NodeOptions {

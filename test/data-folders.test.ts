@@ -31,7 +31,8 @@ async function start(): Promise<StartedServer> {
 }
 
 async function run(...args: string[]): Promise<ProgramOutcome> {
-  return runInNewProcess(args, { workingFolder: library.folder })
+  const environment = { AFTERCAST_LOG_LEVEL: 'silent' }
+  return runInProcess(args, { workingFolder: library.folder, environment })
 }
 
 /** One line on stderr that begins with `text`, and the exit code. */
