@@ -1,6 +1,5 @@
-// Generates the included house ads: banners as HTML pages, pre-rolls drawn in Chromium and encoded
-// as H.264.
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+// Generates the pre-rolls of the included house ads, drawn in Chromium and encoded as H.264.
+import { rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { chromium, type Page } from '@playwright/test'
 import {
@@ -13,8 +12,6 @@ import { Encoder, Muxer } from 'node-av/api'
 import { FFmpegError, Frame, Rational, SoftwareScaleContext } from 'node-av/lib'
 import { z } from 'zod'
 import { findProgram } from './programs.mjs'
-import { formatBanner } from './house-banner.ts'
-import { banners, films, type Film } from './house-ads.ts'
 
 const root = path.dirname(import.meta.dirname)
 const folder = path.join(root, 'server/site/ads/creatives')
@@ -24,10 +21,38 @@ const framesPerSecond = 25
 const seconds = 6
 const largestFilmBytes = 300_000
 
-await mkdir(folder, { recursive: true })
-for (const banner of banners) {
-  await writeFile(path.join(folder, `${banner.id}.html`), formatBanner(banner))
+/** A pre-roll; house-film.js describes the colours. */
+interface Film {
+  id: string
+  title: string
+  line: string
+  call: string
+  sky: string[]
+  sun: string
+  hills: string[]
 }
+
+const films: Film[] = [
+  {
+    id: 'after-the-stream',
+    title: 'After the stream',
+    line: 'The show is over. The recording stays.',
+    call: 'Browse streamers',
+    sky: ['#1c0d2e', '#7a2f63', '#ff9a6b'],
+    sun: '#ffd9a0',
+    hills: ['#6d2a58', '#43193f', '#1d0c22'],
+  },
+  {
+    id: 'your-film-here',
+    title: 'Your film here',
+    line: 'Six seconds before the main programme.',
+    call: 'See how',
+    sky: ['#04202c', '#0f6275', '#a5e6c8'],
+    sun: '#f7ffe6',
+    hills: ['#17616a', '#0c3c47', '#051d25'],
+  },
+]
+
 const executablePath = findProgram('Chromium')
 if (executablePath === undefined) throw new Error('The pre-rolls need Chromium.')
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
@@ -37,32 +62,6 @@ try {
   for (const film of films) await makeFilm(page, film)
 } finally {
   await browser.close()
-}
-await writeFile(path.join(folder, 'creatives.json'), `${JSON.stringify(formatList(), null, 2)}\n`)
-
-function formatList() {
-  return {
-    creatives: [
-      ...banners.map(({ id, title, line, weight }) => ({
-        id,
-        kind: 'page',
-        file: `${id}.html`,
-        alt: `${title}. ${line}`,
-        link: '/',
-        weight,
-      })),
-      ...films.map(({ id, title, line }) => ({
-        id,
-        kind: 'video',
-        file: `${id}.mp4`,
-        alt: `${title}. ${line}`,
-        link: '/',
-        durationSeconds: seconds,
-        width,
-        height,
-      })),
-    ],
-  }
 }
 
 async function makeFilm(page: Page, film: Film): Promise<void> {

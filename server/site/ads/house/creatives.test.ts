@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { chooseBanners, chooseVideo } from './choose-creatives.ts'
 import { parseCreatives } from './creatives.ts'
 import type { Creative } from './creatives.ts'
+import { readHouseAds } from './read-creatives.ts'
 
 const page = { id: 'one', kind: 'page', file: 'one.html', alt: 'One', link: '/' }
 const film = {
@@ -106,4 +107,14 @@ describe('chooseBanners', () => {
     expect(chooseVideo(parse(page, film), 'video', chance)?.id).toBe('film')
     expect(chooseVideo(parse(page), 'video', chance)).toBeUndefined()
   })
+})
+
+it('has the texts and colours of each built-in banner in its page', async () => {
+  const { creatives, pages } = await readHouseAds('/nowhere')
+  for (const { id, kind, alt } of creatives) {
+    if (kind !== 'page') continue
+    expect(pages.get(id)?.match(/\{\w+\}/g)).toEqual(['{click}'])
+    expect(alt).toContain(/<title>(.*)<\/title>/.exec(pages.get(id) ?? '')?.[1] ?? 'a title')
+  }
+  expect(pages.size).toBeGreaterThan(1)
 })

@@ -2,6 +2,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
 import { AppError } from '../../../base/errors.ts'
 import { parseCreatives } from './creatives.ts'
 import type { Creative } from './creatives.ts'
@@ -26,17 +27,31 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024
  */
 export async function readHouseAds(folder: string): Promise<HouseAds> {
   const hasOwn = (await sizeOf(join(folder, LIST))) !== undefined
-  return readCreatives(hasOwn ? folder : builtInFolder())
+  return hasOwn ? readCreatives(folder, {}) : readBuiltIn(sourceFile('../creatives'))
 }
 
-async function readCreatives(folder: string): Promise<HouseAds> {
+const textsShape = z.record(z.string(), z.record(z.string(), z.string()))
+
+/** The built-in banners are one page with several texts and colours. */
+async function readBuiltIn(folder: string): Promise<HouseAds> {
+  const texts: unknown = JSON.parse(await readText(folder, 'banners.json'))
+  return readCreatives(folder, textsShape.parse(texts))
+}
+
+/** @param texts what replaces `{name}` in the page of a creative, by its id */
+async function readCreatives(folder: string, texts: z.infer<typeof textsShape>): Promise<HouseAds> {
   const creatives = parseCreatives(await readText(folder, LIST))
   const pages = new Map<string, string>()
   for (const { id, kind, file } of creatives) {
-    if (kind === 'page') pages.set(id, await readText(folder, file))
+    if (kind === 'page') pages.set(id, fillPage(await readText(folder, file), texts[id] ?? {}))
     else await requireFile(folder, file, MAX_FILE_BYTES)
   }
   return { folder, creatives, pages }
+}
+
+function fillPage(page: string, texts: Record<string, string>): string {
+  const mark = /\{(?<name>\w+)\}/g
+  return page.replaceAll(mark, (found, name: string) => texts[name] ?? found)
 }
 
 async function readText(folder: string, file: string): Promise<string> {
@@ -53,14 +68,6 @@ async function requireFile(folder: string, file: string, maxBytes: number): Prom
 async function sizeOf(path: string): Promise<number | undefined> {
   const found = await stat(path).catch(() => undefined)
   return found?.isFile() === true ? found.size : undefined
-}
-
-/**
- * The built-in creatives next to this file; the built program reads them from the package's
- * sources.
- */
-function builtInFolder(): string {
-  return sourceFile('../creatives')
 }
 
 /** The script that fills slots with house ads. */
