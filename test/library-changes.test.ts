@@ -438,7 +438,7 @@ describe('a server that is interrupted', () => {
   }
 
   it('loses nothing if it is killed during a scan, and indexes nothing twice', async () => {
-    const count = 400
+    const count = 200
     library = await manyRecordings(count)
     for (const afterMs of [50, 400]) {
       const killed = await start(library)
