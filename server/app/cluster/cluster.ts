@@ -60,6 +60,8 @@ export interface Cluster {
 
 export interface ClusterOptions {
   config: Config
+  /** Of the database. */
+  url: string
   logger: Logger
   signal: AbortSignal
   /**
@@ -74,24 +76,18 @@ const MIGRATED =
   'dump from before; run pg_dump before each upgrade (docs/deploy/upgrade.md)'
 const CLOSE_MS = 1000
 
-/**
- * Undefined without `database`.
- *
- * @throws AppError `usage` if the database cannot be used, `failed` if the data folder cannot
- */
-export async function openCluster(options: ClusterOptions): Promise<Cluster | undefined> {
-  const { config, logger } = options
-  if (config.database === undefined) return undefined
+/** @throws AppError `usage` if the database cannot be used, `failed` if the data folder cannot */
+export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+  const { config, url, logger } = options
   const path = join(config.data, CATALOG_FILE)
   const local = openDatabase({ path, mode: 'write', replica: 'follow', ...logCopy(config, logger) })
   try {
     const replica = openReplica(local)
     const hidden = openHiddenReplica(local)
-    const url = config.database
     const onError = (error: Error): void =>
       logger.debug(reasonOf(error), 'the job queues could not be maintained')
     const queues = new JobQueues({ url, onError })
-    const parts = { url, replica, hidden, queues, onMigrated: () => logger.warn(MIGRATED) }
+    const parts = { replica, hidden, queues, onMigrated: () => logger.warn(MIGRATED) }
     const database = await connect(parts, options).catch(async (error) => {
       await queues.close()
       throw error
@@ -161,15 +157,14 @@ async function closeShared(
 }
 
 interface ClusterParts extends Pick<Cluster, 'replica' | 'hidden' | 'queues'> {
-  url: string
   onMigrated: () => void
 }
 
 async function connect(
   parts: ClusterParts,
-  { config, logger, signal, mayStartWithout }: ClusterOptions,
+  { config, url, logger, signal, mayStartWithout }: ClusterOptions,
 ): Promise<SharedDatabase> {
-  const { url, replica, queues, onMigrated } = parts
+  const { replica, queues, onMigrated } = parts
   const hasReplica = (replica.state()?.generation ?? 0) > 0
   const prepare = async (): Promise<void> => queues.prepare()
   try {

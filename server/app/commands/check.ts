@@ -1,7 +1,6 @@
 // `aftercast check`: lists the recordings that are unplayable, partly playable or not served.
 import { countOf } from '../../../shared/count-of.ts'
-import { listImperfect } from '../../library/catalog/store/imperfect.ts'
-import type { ImperfectRecording } from '../../library/catalog/store/imperfect.ts'
+import { listImperfect, problemOf } from '../../library/catalog/store/imperfect.ts'
 import type { Config } from '../../base/config/load-config.ts'
 import { formatProblem } from '../../base/problem-text.ts'
 import type { Problem, SessionLimitation } from '../../base/problem.ts'
@@ -108,8 +107,9 @@ function reportOf(
   const streamers = library.catalog.listStreamers()
   const recordings: CheckedRecording[] = []
   for (const recording of listImperfect(library.database)) {
-    const problems = problemsOf(recording, limitations)
     const { path, session, state } = recording
+    const problem = problemOf(state)
+    const problems = problem ? [problem] : (limitations.get(path) ?? [])
     if (problems.length > 0) {
       recordings.push({ path, ...session, outcome: state.status, problems: problems.map(describe) })
     }
@@ -117,17 +117,6 @@ function reportOf(
   return {
     playableSessions: streamers.reduce((sum, { recording_count: count }) => sum + count, 0),
     recordings,
-  }
-}
-
-function problemsOf({ path, state }: ImperfectRecording, limitations: Limitations): Problem[] {
-  switch (state.status) {
-    case 'unplayable':
-      return [state.reason]
-    case 'limited':
-      return limitations.get(path) ?? []
-    case 'duplicate':
-      return [{ code: 'duplicate', servedPath: state.servedPath }]
   }
 }
 

@@ -7,6 +7,7 @@ import type { ScanProblem } from '../../library/catalog/scan/scan.ts'
 import type { Config } from '../../base/config/load-config.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import { joinCluster } from '../cluster/join-cluster.ts'
 import type { Io } from '../io.ts'
 import { openSharedArtifacts } from '../artifacts.ts'
 import { openLibrary } from '../library.ts'
@@ -31,7 +32,7 @@ export async function scan(config: Config, io: Io, mayRebuild: boolean): Promise
   using claimed = await claimRecordings(config, io, mayRebuild)
   const { location } = claimed
   const artifacts = await openSharedArtifacts({ config, location, logger, io })
-  const cluster = await joinCluster({ config, io, logger })
+  const cluster = await joinCluster({ config, logger, signal, mayStartWithout: false })
   try {
     const opening = { config, location, artifacts, logger, signal }
     const library = await openLibrary({ ...opening, mode: 'write' })
@@ -120,16 +121,6 @@ export function reportScan({ note, unread }: ScanOutcome, io: Pick<Io, 'stderr'>
   const lines = [...unread.folders, ...unread.recordings]
   for (const [path, reason] of lines) io.stderr(`${printable(path)}: cannot be read: ${reason}`)
   return lines.length === 0
-}
-
-async function joinCluster({
-  config,
-  io: { signal },
-  logger,
-}: Omit<Serving, 'library'>): Promise<Cluster | undefined> {
-  if (config.database === undefined) return undefined
-  const { openCluster } = await import('../cluster/cluster.ts')
-  return openCluster({ config, logger, signal, mayStartWithout: false })
 }
 
 async function scanOrFollow(serving: Serving, cluster: Cluster): Promise<ScanOutcome> {

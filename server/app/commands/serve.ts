@@ -2,18 +2,16 @@
 // all cores. `aftercast work`: a node of a cluster that only scans.
 import cluster from 'node:cluster'
 import { once } from 'node:events'
-import type { Logger } from 'pino'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { Scanner, ScanProgress } from '../../library/catalog/scan/scan.ts'
 import { createHiddenNames } from '../../library/catalog/store/hidden.ts'
-import type { Config } from '../../base/config/load-config.ts'
 import { createPacing } from '../../base/admission/egress.ts'
 import { DECODER_INSTALL } from '../../decode/child/decoder-package.ts'
 import { AppError } from '../../base/errors.ts'
 import { purgeChanges } from '../../site/purge/purge-changes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import { joinCluster } from '../cluster/join-cluster.ts'
 import type { NodeJobs } from '../cluster/node-jobs.ts'
-import type { Io } from '../io.ts'
 import { openSharedArtifacts } from '../artifacts.ts'
 import { admissionOfPrimary } from '../admission-requests.ts'
 import { awaitIndexOfPrimary } from '../index-requests.ts'
@@ -92,10 +90,11 @@ async function runNode(
   const isWorker = cluster.isWorker
   using claimed = await claimRecordings(config, io, mayRebuild)
   const { location } = claimed
-  const artifacts = await openSharedArtifacts({ config, location, logger, io })
-  const joined = isWorker ? undefined : await joinCluster(config, logger, io)
-  const mode = isWorker ? 'read' : 'write'
   const { signal } = io
+  const artifacts = await openSharedArtifacts({ config, location, logger, io })
+  const joining = { config, logger, signal, mayStartWithout: true }
+  const joined = isWorker ? undefined : await joinCluster(joining)
+  const mode = isWorker ? 'read' : 'write'
   const awaitIndex = cluster.worker && awaitIndexOfPrimary(cluster.worker)
   const admission = cluster.worker && admissionOfPrimary(cluster.worker)
   const ofPrimary = { awaitIndex, encodeSlots: admission?.encodeSlots }
@@ -123,16 +122,6 @@ async function runNode(
     await library.close()
     await joined?.close()
   }
-}
-
-async function joinCluster(
-  config: Config,
-  logger: Logger,
-  { signal }: Io,
-): Promise<Cluster | undefined> {
-  if (config.database === undefined) return undefined
-  const { openCluster } = await import('../cluster/cluster.ts')
-  return openCluster({ config, logger, signal, mayStartWithout: true })
 }
 
 /** The scan has stopped when this settles, for whatever reason: then the catalog may be closed. */

@@ -10,6 +10,7 @@ import type {
   Listing,
   NewestImperfect,
 } from '../../library/catalog/store/operator-queries.ts'
+import { problemOf } from '../../library/catalog/store/imperfect.ts'
 import type { ImperfectRecording } from '../../library/catalog/store/imperfect.ts'
 import { createOperatorRoutes } from '../../site/operator/operator-routes.ts'
 import type {
@@ -27,7 +28,6 @@ import type {
   Part,
 } from '../../site/operator/operator-state.ts'
 import { formatProblem } from '../../base/problem-text.ts'
-import type { ProblemText } from '../../base/problem-text.ts'
 import type { QueueFigures, QueueName } from '../../cluster/jobs/job-queues.ts'
 import type { NodeFigures } from '../../cluster/replication/node-options.ts'
 import { parseLocation } from '../../storage/recordings/storage-location.ts'
@@ -157,28 +157,18 @@ async function describeAll(
   const limitations = await readLimitations(limited.rows)
   const limitedRows = limited.rows.map(({ path }, at) => ({ path, problems: limitations[at] }))
   return {
-    unplayable: mapRows(unplayable, ({ path, state }) => ({ path, problems: describe(state) })),
+    unplayable: describe(unplayable),
     limited: { total: limited.total, rows: limitedRows },
-    duplicates: mapRows(duplicates, ({ path, state }) => ({ path, problems: describe(state) })),
+    duplicates: describe(duplicates),
   }
 }
 
-function mapRows(
-  { total, rows }: Listing<ImperfectRecording>,
-  rowOf: (recording: ImperfectRecording) => ImperfectRow,
-): Listing<ImperfectRow> {
-  return { total, rows: rows.map(rowOf) }
-}
-
-function describe(state: ImperfectRecording['state']): ProblemText[] {
-  switch (state.status) {
-    case 'unplayable':
-      return [formatProblem(state.reason)]
-    case 'limited':
-      return []
-    case 'duplicate':
-      return [formatProblem({ code: 'duplicate', servedPath: state.servedPath })]
-  }
+function describe({ total, rows }: Listing<ImperfectRecording>): Listing<ImperfectRow> {
+  const described = rows.map(({ path, state }) => {
+    const problem = problemOf(state)
+    return { path, problems: problem ? [formatProblem(problem)] : [] }
+  })
+  return { total, rows: described }
 }
 
 /** Hidden names of this node, or of all nodes. */

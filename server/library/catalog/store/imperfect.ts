@@ -1,7 +1,7 @@
 // The recordings that are unplayable, partly playable or not served: all of them for `aftercast
 // check`, and the query of each of them.
 import type { SessionReference } from '../../../../shared/paths.ts'
-import type { UnplayableReason } from '../../../base/problem.ts'
+import type { Problem, UnplayableReason } from '../../../base/problem.ts'
 import { joinPath } from '../../../storage/recordings/library-path.ts'
 import type { Database } from './database.ts'
 import { selectColumns } from './recording-columns.ts'
@@ -26,6 +26,13 @@ export type ImperfectState =
   | { status: 'unplayable'; reason: UnplayableReason }
   | { status: 'limited' }
   | { status: 'duplicate'; servedPath: string }
+
+/** Undefined where its index has the limitations. */
+export function problemOf(state: ImperfectState): Problem | undefined {
+  if (state.status === 'unplayable') return state.reason
+  if (state.status === 'limited') return undefined
+  return { code: 'duplicate', servedPath: state.servedPath }
+}
 
 /** Sorted by path. Reads the whole table: not for requests. */
 export function listImperfect(database: Database): ImperfectRecording[] {
