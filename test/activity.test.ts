@@ -1,26 +1,22 @@
 // The first-party collector through the program: workers count into one file, and `aftercast stats`
 // prints the counts.
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { runInProcess } from './support/servers/run-program.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
-import { makeTempFolder } from './support/temp-folder.ts'
+import { createTempLibrary } from './support/temp-library.ts'
+import type { TempLibrary } from './support/temp-library.ts'
 
-let folder: string
-let library: string
+let library: TempLibrary
 
 beforeAll(async () => {
-  folder = makeTempFolder('collector')
-  library = path.join(folder, 'library')
-  await mkdir(path.join(library, 'alice', '2026-01-31'), { recursive: true })
-  await copyFile(
-    path.join(import.meta.dirname, 'fixtures/media/mp4-h264-aac-moov-first.mp4'),
-    path.join(library, 'alice', '2026-01-31', '1001.mp4'),
-  )
+  library = await createTempLibrary('collector')
+  await library.place('alice/2026-01-31/1001.mp4', 'mp4-h264-aac-moov-first.mp4')
 })
+
 const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1001' }
 
 async function withServer(
@@ -28,10 +24,9 @@ async function withServer(
   environment: NodeJS.ProcessEnv,
   check: (server: StartedServer) => Promise<void>,
 ): Promise<void> {
-  const config = path.join(folder, 'settings.json')
-  await writeFile(config, JSON.stringify(settings))
   const server = await startServer({
-    args: [library, '--data', path.join(folder, 'data'), '--config', config],
+    args: library.args,
+    settings,
     environment,
   })
   try {
@@ -45,8 +40,8 @@ const post = (url: string, events: unknown) =>
   fetch(`${url}/api/activity`, { method: 'POST', body: JSON.stringify(events) })
 
 async function stats(...args: string[]): Promise<string> {
-  const data = ['--data', path.join(folder, 'data')]
-  return (await runInProcess(['stats', ...data, ...args], { workingFolder: folder })).stdout
+  const data = ['--data', library.data]
+  return (await runInProcess(['stats', ...data, ...args], { workingFolder: library.folder })).stdout
 }
 
 it('counts the events of all workers, and stores nothing about their senders', async () => {
@@ -70,7 +65,7 @@ it('counts the events of all workers, and stores nothing about their senders', a
     sessions: [{ ...session, views: 40, plays: 40 }],
   })
   expect(await stats()).toContain('       40       40  alice - 2026-01-31 - 1001\n')
-  const file = await readFile(path.join(folder, 'data', 'analytics.sqlite'))
+  const file = await readFile(path.join(library.data, 'analytics.sqlite'))
   for (const trace of ['127.0.0.1', 'undici', 'mallory']) expect(file.includes(trace)).toBe(false)
 })
 

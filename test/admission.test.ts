@@ -1,18 +1,12 @@
 // More work than one process does at once, through the program: some requests are refused, for a
 // moment, and others are answered.
-import { beforeAll, expect, it, vi } from 'vitest'
-import { sessionsResponse } from '../shared/contract.ts'
-import {
-  sessionsApiPath,
-  storyboardApiPath,
-  streamersApiPath,
-  thumbnailApiPath,
-} from '../shared/paths.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { storyboardApiPath, streamersApiPath, thumbnailApiPath } from '../shared/paths.ts'
 import type { SessionReference } from '../shared/paths.ts'
-import { parseExactly } from './support/parse-exactly.ts'
 import { soon } from './support/patience.ts'
 import { childrenOf, startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
+import { waitUntilIndexed } from './support/servers/wait-until-indexed.ts'
 import { createTempLibrary, makeSmallRecording } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
@@ -37,11 +31,7 @@ beforeAll(async () => {
     await library.place(`${streamer}/${date}/${sessionId}.mp4`, makeSmallRecording(sessionId))
   }
   server = await startServer({ args: library.args })
-  await vi.waitUntil(async () => {
-    const list = await fetch(server.url + sessionsApiPath('alice'))
-    const listed = parseExactly(sessionsResponse, await list.json())
-    return listed.filter(({ duration }) => duration !== undefined).length === sessions.length
-  }, soon)
+  await waitUntilIndexed(server.url, 'alice', sessions.length)
 })
 
 async function request(target: string, signal?: AbortSignal): Promise<Response> {

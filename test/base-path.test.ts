@@ -1,6 +1,4 @@
 // A site below a base path, through the program: all of its URLs, and what is outside.
-import { writeFile } from 'node:fs/promises'
-import path from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { sessionResponse } from '../shared/contract.ts'
 import {
@@ -44,10 +42,9 @@ beforeAll(async () => {
   await library.place(`${folder}/plain.ts`, 'ts-h264-aac-clean-hls-concat.ts')
   await library.place(`${folder}/tracks.mp4`, 'mp4-h264-two-video-two-audio-movtext.mp4')
   await library.place(`${streamer}/avatar.png`, FRAME)
-  const settings = path.join(library.folder, 'settings.json')
-  await writeFile(settings, JSON.stringify({ ads: { provider: 'house' } }))
   server = await startServer({
-    args: [...library.args, '--config', settings],
+    args: library.args,
+    settings: { ads: { provider: 'house' } },
     environment: {
       AFTERCAST_BASE_PATH: BASE,
       AFTERCAST_PUBLIC_URL: PUBLIC_URL,

@@ -1,6 +1,5 @@
 // Chats through the program: index and buckets, their headers, growth, hides, and what is refused.
 import { appendFile, rm, truncate, utimes, writeFile } from 'node:fs/promises'
-import path from 'node:path'
 import { brotliDecompressSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { chatBucketResponse, chatIndexResponse, sessionResponse } from '../shared/contract.ts'
@@ -58,10 +57,8 @@ beforeAll(async () => {
   await truncate(library.pathOf(`alice/${DATE}/large.json`), TOO_LARGE)
   const old = new Date('2026-02-01T00:00:00Z')
   await utimes(library.pathOf(`alice/${DATE}/large.json`), old, old)
-  const settings = path.join(library.folder, 'settings.json')
   // Longer than the test takes: nothing settles by itself.
-  await writeFile(settings, JSON.stringify({ library: { settleSeconds: 3600 } }))
-  server = await startServer({ args: [...library.args, '--config', settings] })
+  server = await startServer({ args: library.args, settings: { library: { settleSeconds: 3600 } } })
   await vi.waitFor(async () => {
     for (const id of [...ids, 'parts', 'whole']) {
       const { durationSeconds } = await detailsOf(id)

@@ -2,7 +2,6 @@
 // headers and bytes on all nodes, encrypted or not, after restarts and with an empty data folder.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, expect, inject, it, vi } from 'vitest'
 import {
@@ -30,6 +29,7 @@ import { queryOnce, sharedPostgres } from './support/servers/postgres.ts'
 import type { StartedPostgres } from './support/servers/postgres.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
+import { waitUntilIndexed } from './support/servers/wait-until-indexed.ts'
 import { BROKEN_FIXTURE, createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { crawl } from './support/verify/crawl.ts'
@@ -45,7 +45,6 @@ const MAX_SHARE_AFTER_RESTART = 0.02
 const SHARED_AFTER_MS = 2000
 /** Thumbnails of recordings that nobody has requested. */
 const UNFINISHED_JOBS = `SELECT name FROM aftercast_jobs.job WHERE state < 'completed'`
-const CONFIG = JSON.stringify({ library: { settleSeconds: 0 } })
 
 /** Sessions that are crawled in all qualities: in parts, of a recorder, and one per container. */
 const IN_QUALITIES = [
@@ -95,7 +94,6 @@ beforeAll(async () => {
   for (let number = 0; number < COPIES; number += 1) {
     await library.place(`copies/${DAY}/${number}.ts`, makeNumberedTs(recording, number))
   }
-  await writeFile(path.join(library.folder, 'settings.json'), CONFIG)
   postgres = await sharedPostgres(inject('postgresFolder'))
   database = await postgres.createDatabase()
   const store = await startObjectStore()
@@ -111,13 +109,9 @@ async function startNode(
   name: string,
   encryption: 'aes-128' | 'none' = 'aes-128',
 ): Promise<StartedServer> {
-  const settings = path.join(library.folder, 'settings.json')
-  const server = await serve(['recordings', '--config', settings], { name, database, encryption })
+  const server = await serve('recordings', { name, database, encryption, settleSeconds: 0 })
   for (const [streamer, count] of Object.entries(SESSIONS)) {
-    await vi.waitUntil(async () => {
-      const text = await (await fetch(server.url + sessionsApiPath(streamer))).text()
-      return text.match(/"duration"/g)?.length === count
-    }, soon)
+    await waitUntilIndexed(server.url, streamer, count)
   }
   return server
 }
@@ -126,16 +120,17 @@ interface NodeOptions {
   name: string
   database: string
   encryption: 'aes-128' | 'none'
+  settleSeconds: number
 }
 
-/** @param args the prefix of the recordings, and further arguments */
 async function serve(
-  [prefix = '', ...args]: string[],
-  { name, database: url, encryption }: NodeOptions,
+  prefix: string,
+  { name, database: url, encryption, settleSeconds }: NodeOptions,
 ): Promise<StartedServer> {
   const data = path.join(library.folder, name)
   return startServer({
-    args: [`s3://${bucket.name}/${prefix}`, '--data', data, ...args],
+    args: [`s3://${bucket.name}/${prefix}`, '--data', data],
+    settings: { library: { settleSeconds } },
     environment: {
       ...awsEnvironment(proxy.store),
       AFTERCAST_S3_PATH_STYLE: 'true',
@@ -221,12 +216,13 @@ it.concurrent('list a growing session equally in all qualities', async () => {
     await bucket.put(`${folder}/index.m3u8`, formatRecordedPlaylist(lines))
   }
   await list(4)
-  const shared = { database: await postgres.createDatabase(), encryption: 'aes-128' } as const
-  const settings = path.join(library.folder, 'growing.json')
-  await writeFile(settings, JSON.stringify({ library: { settleSeconds: 86_400 } }))
-  const args = ['growing', '--config', settings]
+  const shared = {
+    database: await postgres.createDatabase(),
+    encryption: 'aes-128',
+    settleSeconds: 86_400,
+  } as const
   const nodes = await Promise.all(
-    ['growing-a', 'growing-b'].map(async (name) => serve(args, { name, ...shared })),
+    ['growing-a', 'growing-b'].map(async (name) => serve('growing', { name, ...shared })),
   )
   /** Once both nodes list the same in all qualities, and more segments than that. */
   const equal = async (segments: number): Promise<Map<string, string>> =>

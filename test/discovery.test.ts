@@ -1,6 +1,5 @@
 // What search engines, chat apps and feed readers get of a site, read with their kind of tools.
 import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import Validator from '@adobe/structured-data-validator'
@@ -73,13 +72,12 @@ beforeAll(async () => {
   for (let id = 1; id <= CROWD; id += 1) {
     await placeAt({ streamer: 'Crowd', date: DATE, sessionId: String(id) })
   }
-  const settings = path.join(library.folder, 'settings.json')
   const site = { name: SITE, contactUrl: CONTACT, adsTxt: SELLERS }
-  await writeFile(settings, JSON.stringify({ site, library: { settleSeconds: 86_400 } }))
   const icon = readFileSync(path.resolve('web/public/icon-192.png'))
   await library.place(`alice/${DATE}/live.png`, icon)
   await placeAt(live, new Date())
-  server = await startServer({ args: [...library.args, '--config', settings] })
+  const settings = { site, library: { settleSeconds: 86_400 } }
+  server = await startServer({ args: library.args, settings })
   for (const session of [titled, live, hostile, silent]) {
     await vi.waitFor(() => fetchPlaylist(server.url + playlistApiPath(session)), soon)
   }

@@ -1,8 +1,7 @@
 // Renditions that are encoded on demand, through the program: what they promise to players, caches
 // and other nodes.
 import { createHash } from 'node:crypto'
-import { appendFile, readFile, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { appendFile, readFile, utimes } from 'node:fs/promises'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { sessionResponse } from '../shared/contract.ts'
 import type { SessionResponse } from '../shared/contract.ts'
@@ -44,12 +43,11 @@ beforeAll(async () => {
   for (const [at, name] of PARTS.entries()) {
     await library.place(`alice/2026-01-31/parts/${at}.mp4`, name)
   }
-  const config = join(library.folder, 'config.json')
-  await writeFile(config, JSON.stringify({ library: { settleSeconds: SETTLE_SECONDS } }))
   servers = await Promise.all(
     ['1', '2'].map(async (workers) =>
       startServer({
-        args: [library.recordings, '--data', `${library.data}-${workers}`, '--config', config],
+        args: [library.recordings, '--data', `${library.data}-${workers}`],
+        settings: { library: { settleSeconds: SETTLE_SECONDS } },
         environment: {
           AFTERCAST_WORKERS: workers,
           AFTERCAST_HLS_SECRET: 'secret',

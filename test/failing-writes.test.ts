@@ -1,6 +1,6 @@
 // The complete server on a data folder that cannot be written: the disk is full, or broken. It
 // serves on, and catches up when the disk works again.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
@@ -46,7 +46,6 @@ let views = 0
 beforeAll(async () => {
   library = await createTempLibrary('failing-writes')
   disk = createFailingWrites(library.folder)
-  await writeFile(settingsPath(), JSON.stringify({ library: { settleSeconds: SETTLE_SECONDS } }))
   growing = path.join(library.folder, 'growing.ts')
   await makeLongTs(growing, 30)
   await library.place('alice/2026-01-31/before.mp4', SMALL_FIXTURE)
@@ -55,11 +54,10 @@ beforeAll(async () => {
 
 afterAll(() => disk.close())
 
-const settingsPath = (): string => path.join(library.folder, 'settings.json')
-
 async function serve(workers = '1', data = library.data): Promise<StartedServer> {
   return startServer({
-    args: [library.recordings, '--data', data, '--config', settingsPath()],
+    args: [library.recordings, '--data', data],
+    settings: { library: { settleSeconds: SETTLE_SECONDS } },
     environment: { ...disk.environment, AFTERCAST_WORKERS: workers },
   })
 }

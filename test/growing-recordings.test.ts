@@ -49,22 +49,16 @@ beforeAll(async () => {
   const made = `${library.folder}/made.ts`
   await makeLongTs(made, 120)
   recording = await readFile(made)
-  const settings = { 'config.json': SETTLE_SECONDS, 'short.json': SHORT_SETTLE_SECONDS }
-  for (const [name, settleSeconds] of Object.entries(settings))
-    await writeFile(`${library.folder}/${name}`, JSON.stringify({ library: { settleSeconds } }))
   server = await serve()
 })
 
-function pathOf(name: string): string {
-  return `${library.folder}/${name}`
-}
-
 async function serve(
   workers = '1',
-  { config = 'config.json', data = 'data' } = {},
+  { settleSeconds = SETTLE_SECONDS, data = 'data' } = {},
 ): Promise<StartedServer> {
   return startServer({
-    args: [library.recordings, '--data', pathOf(data), '--config', pathOf(config)],
+    args: [library.recordings, '--data', `${library.folder}/${data}`],
+    settings: { library: { settleSeconds } },
     environment: { AFTERCAST_WORKERS: workers },
   })
 }
@@ -452,7 +446,7 @@ describe('the URLs of a growing recording across processes', () => {
 
   it('end by themselves once nothing has been written for settleSeconds', async () => {
     await begin('alice/2026-01-31/alone-by-itself.ts', recording)
-    const impatient = await serve('1', { config: 'short.json', data: 'impatient' })
+    const impatient = await serve('1', { settleSeconds: SHORT_SETTLE_SECONDS, data: 'impatient' })
     const isEnded = async () => (await listed('alone-by-itself', impatient)).isEnded
     await expect.poll(isEnded, soon).toBe(true)
   })

@@ -41,18 +41,15 @@ const SAMPLED_BYTES = 20 * 1024 * 1024
 
 let library: TempLibrary
 let server: StartedServer
-/** A recording of now grows during all tests. */
-let settings: string
 
 beforeAll(async () => {
   library = await createTempLibrary('hide')
   await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
   await library.place('alice/2026-01-31/2.mp4', SMALL_FIXTURE)
   await library.place('bob/2026-01-31/1.mp4', SMALL_FIXTURE)
-  settings = path.join(library.folder, 'settings.json')
-  await writeFile(settings, JSON.stringify({ library: { settleSeconds } }))
   server = await startServer({
-    args: [...library.args, '--config', settings],
+    args: library.args,
+    settings: { library: { settleSeconds } },
     environment: { AFTERCAST_WORKERS: '2' },
   })
 })
@@ -377,7 +374,8 @@ describe('a backup', () => {
     const other = changePayloads(await readFile(fixturePath(GROWING_FIXTURE)))
     await library.place('alice/2026-01-31/replaced.ts', other, new Date())
     const restored = await startServer({
-      args: [library.recordings, '--data', data, '--config', settings],
+      args: [library.recordings, '--data', data],
+      settings: { library: { settleSeconds } },
     })
     expect((await listed(restored, growing)).split('\n')).toEqual(
       expect.arrayContaining(growingBefore.split('\n').filter((line) => line.endsWith('.ts'))),

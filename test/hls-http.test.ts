@@ -64,10 +64,11 @@ async function placeSessions(to: TempLibrary, modified?: Date): Promise<void> {
 async function serve(
   from: TempLibrary,
   environment: NodeJS.ProcessEnv = {},
-  args: string[] = [],
+  settings: object = {},
 ): Promise<StartedServer> {
   return startServer({
-    args: [...from.args, ...args],
+    args: from.args,
+    settings,
     environment: { AFTERCAST_HLS_SECRET: SECRET, ...environment },
   })
 }
@@ -382,10 +383,7 @@ describe('other servers', () => {
     expect(pathsOf((await playlistOf('small', secret)).segments)).not.toEqual(own)
     expect((await ask(secret.url + own[0])).status).toBe(404)
 
-    const from = await smallLibrary()
-    const file = `${from.folder}/config.json`
-    await writeFile(file, JSON.stringify({ hls: { segmentSeconds: 2 } }))
-    const shorter = await serve(from, {}, ['--config', file])
+    const shorter = await serve(await smallLibrary(), {}, { hls: { segmentSeconds: 2 } })
     const { segments } = await playlistOf('packets', shorter)
     const known = (await playlistOf('packets')).segments
     expect(segments.length).toBeGreaterThan(known.length)

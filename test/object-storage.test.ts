@@ -1,13 +1,11 @@
 // Recordings in a real object store: the same site as from a folder, also while the store fails.
 import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   detailsApiPath,
   playlistApiPath,
   sessionApiPath,
-  sessionsApiPath,
   streamersApiPath,
 } from '../shared/paths.ts'
 import { BLOCK_BYTES } from '../server/storage/recordings/s3/block-cache.ts'
@@ -29,6 +27,7 @@ import { runInNewProcess } from './support/servers/run-program.ts'
 import type { ProgramOutcome } from './support/servers/run-program.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
+import { waitUntilIndexed } from './support/servers/wait-until-indexed.ts'
 import { createTempLibrary, fixturePath } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 import { crawl } from './support/verify/crawl.ts'
@@ -51,13 +50,9 @@ let library: TempLibrary
 let store: StartedObjectStore
 let proxy: FaultProxy
 let bucket: TestBucket
-/** Finished sessions have settled at once. */
-let settings: string
 
 beforeAll(async () => {
   library = await createTempLibrary('object-storage')
-  settings = path.join(library.folder, 'settings.json')
-  await writeFile(settings, JSON.stringify({ library: { settleSeconds: 0 } }))
   await placeWholeLibrary(library)
   store = await startObjectStore()
   proxy = await startFaultProxy(store)
@@ -70,35 +65,25 @@ afterEach(async () => proxy.heal())
 interface Start {
   prefix?: string
   data: string
-  more?: string[]
+  settings?: object
 }
 
 /** A server of the bucket. It reaches the store through the proxy. */
-async function startFromBucket({ prefix = PREFIX, data, more = [] }: Start) {
+async function startFromBucket({ prefix = PREFIX, data, settings = {} }: Start) {
   const folder = path.join(library.folder, data)
   return startServer({
-    args: [`s3://${bucket.name}/${prefix}`, '--data', folder, ...more],
+    args: [`s3://${bucket.name}/${prefix}`, '--data', folder],
+    settings,
     environment: { ...COMMON, ...PATH_STYLE, ...awsEnvironment(proxy.store) },
   })
 }
 
-/** Waits until every session that is listed has a duration, and there are as many. */
-async function waitUntilIndexed(url: string, streamer: string, count: number): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      const response = await fetch(url + sessionsApiPath(streamer))
-      const text = await response.text()
-      expect(text.match(/"duration"/g)).toHaveLength(count)
-    },
-    { timeout: patienceMs, interval: 50 },
-  )
-}
-
 test('serves the same bytes under the same URLs as a folder', async () => {
-  const config = ['--config', settings]
+  // Finished sessions have settled at once.
+  const settings = { library: { settleSeconds: 0 } }
   const servers = await Promise.all([
-    startServer({ args: [...library.args, ...config], environment: COMMON }),
-    startFromBucket({ data: 'same', more: config }),
+    startServer({ args: library.args, settings, environment: COMMON }),
+    startFromBucket({ data: 'same', settings }),
   ])
   try {
     for (const { url } of servers) {

@@ -34,11 +34,13 @@ const FEED = streamerFeedPath('alice')
 
 let library: TempLibrary
 let server: StartedServer
-let args: string[]
 let scratch: string
 
 async function start(): Promise<StartedServer> {
-  return startServer({ args })
+  return startServer({
+    args: library.args,
+    settings: { feeds: { podcast: true }, library: { settleSeconds: 86_400 } },
+  })
 }
 
 beforeAll(async () => {
@@ -51,10 +53,6 @@ beforeAll(async () => {
   await library.place(`alice/${DATE}/parts/1.mp4`, SMALL_FIXTURE)
   await library.place(`alice/${DATE}/parts/2.mp4`, SMALL_FIXTURE)
   await library.place(`alice/${DATE}/growing.ts`, FILES.ts, new Date())
-  const config = path.join(library.folder, 'config.json')
-  const settings = { feeds: { podcast: true }, library: { settleSeconds: 86_400 } }
-  await writeFile(config, JSON.stringify(settings))
-  args = [...library.args, '--config', config]
   server = await start()
   await waitForAll()
 })

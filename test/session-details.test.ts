@@ -1,8 +1,7 @@
 // /api/session and /api/details through the program: what sidecars, containers and names contain,
 // and when a change is visible.
 import { readFileSync } from 'node:fs'
-import { appendFile, utimes, writeFile } from 'node:fs/promises'
-import path from 'node:path'
+import { appendFile, utimes } from 'node:fs/promises'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { detailsResponse, errorResponse, sessionResponse } from '../shared/contract.ts'
 import type { DetailsResponse, SessionResponse } from '../shared/contract.ts'
@@ -43,10 +42,8 @@ let server: StartedServer
 beforeAll(async () => {
   library = await createTempLibrary('session-details')
   await placeAll(library)
-  const settings = path.join(library.folder, 'settings.json')
   // Longer than the test takes: nothing settles by itself.
-  await writeFile(settings, JSON.stringify({ library: { settleSeconds: 3600 } }))
-  server = await startServer({ args: [...library.args, '--config', settings] })
+  server = await startServer({ args: library.args, settings: { library: { settleSeconds: 3600 } } })
   await vi.waitFor(async () => {
     const ready = ['titled', 'chaptered', 'subtitled', 'parts'].map(async (id) => sessionOf(id))
     const isMissing = (await Promise.all(ready)).some((details) => !details.durationSeconds)

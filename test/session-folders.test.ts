@@ -1,6 +1,6 @@
 // Folders of parts, through the real program: one session in one playlist, whatever happens to the
 // parts.
-import { appendFile, readFile, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, utimes } from 'node:fs/promises'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { playlistApiPath, sessionsApiPath } from '../shared/paths.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
@@ -29,15 +29,14 @@ beforeAll(async () => {
   const made = `${library.folder}/made.ts`
   await makeLongTs(made, 60)
   minute = await readFile(made)
-  const config = `${library.folder}/config.json`
-  await writeFile(config, JSON.stringify({ library: { settleSeconds: SETTLE_SECONDS } }))
   await library.place(`${DAY}/mixed/2026-01-31_20-00-00.ts`, minute)
   await library.place(`${DAY}/mixed/2026-01-31_20-10-00.mp4`, BROKEN_FIXTURE)
   await library.place(`${DAY}/mixed/2026-01-31_20-30-00.mp4`, SMALL_FIXTURE)
   await library.place(`${DAY}/mixed/part10.ts`, minute)
   await library.place(`${DAY}/mixed/notes.txt`, Buffer.from('nothing to play'))
   await library.place(`${DAY}/broken/part1.mp4`, BROKEN_FIXTURE)
-  server = await startServer({ args: [...library.args, '--config', config] })
+  const settings = { library: { settleSeconds: SETTLE_SECONDS } }
+  server = await startServer({ args: library.args, settings })
 })
 
 function playlistUrl(sessionId: string): string {

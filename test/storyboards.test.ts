@@ -1,7 +1,6 @@
 // Storyboards through the program: the cues cover each session, and each tile shows the key frame
 // at or before the start of its cue.
-import { appendFile, utimes, writeFile } from 'node:fs/promises'
-import path from 'node:path'
+import { appendFile, utimes } from 'node:fs/promises'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { errorResponse, sessionResponse } from '../shared/contract.ts'
 import { playlistApiPath, sessionApiPath, storyboardApiPath } from '../shared/paths.ts'
@@ -69,10 +68,8 @@ beforeAll(async () => {
   await place('audio.ts', 'ts-ac3-51-audio-only.ts')
   await place('broken.mp4', BROKEN_FIXTURE)
   await place('growing.ts', growing.bytes.subarray(0, growing.startBytes), new Date())
-  const settings = path.join(library.folder, 'settings.json')
   // Longer than the test takes: nothing settles by itself.
-  await writeFile(settings, JSON.stringify({ library: { settleSeconds: 3600 } }))
-  server = await startServer({ args: [...library.args, '--config', settings] })
+  server = await startServer({ args: library.args, settings: { library: { settleSeconds: 3600 } } })
 })
 
 /** 300 s of MPEG-TS, then 100 s more. */

@@ -1,9 +1,10 @@
 // Starts the program in a child process on a free port, and waits until it is ready.
 import { spawn, type ChildProcess } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterTests } from '../after-tests.ts'
 import { patienceMs } from '../patience.ts'
+import { makeTempFolder } from '../temp-folder.ts'
 
 /** A running server. */
 export interface StartedServer {
@@ -24,6 +25,8 @@ export interface StartedServer {
 export interface StartOptions {
   /** Arguments after `serve --port 0`, or after `work`. */
   args: string[]
+  /** Contents of its configuration file. Default none is named. */
+  settings?: object
   /** Default `serve`. With `work`, the address is empty. */
   command?: 'serve' | 'work'
   /** Default `patienceMs`: on a busy machine, several workers take their time. */
@@ -56,7 +59,8 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
   // As in npm start and the first line of main.ts.
   const nodeFlags = ['--max-semi-space-size=8', ...(options.nodeFlags ?? [])]
   const command = options.command === 'work' ? ['work'] : ['serve', '--port', '0']
-  const flags = [...nodeFlags, program, ...command, ...options.args]
+  const settings = options.settings ? ['--config', writeSettings(options.settings)] : []
+  const flags = [...nodeFlags, program, ...command, ...options.args, ...settings]
   const [executable, ...words] = [...(options.wrapper ?? []), process.execPath, ...flags]
   const child = spawn(executable ?? process.execPath, words, {
     env: { ...process.env, AFTERCAST_WORKERS: '1', ...options.environment },
@@ -83,6 +87,12 @@ export async function startServer(options: StartOptions): Promise<StartedServer>
     child.kill('SIGKILL')
     throw error
   }
+}
+
+function writeSettings(settings: object): string {
+  const file = path.join(makeTempFolder('settings'), 'settings.json')
+  writeFileSync(file, JSON.stringify(settings))
+  return file
 }
 
 function waitUntilReady(child: ChildProcess, written: () => string, limitMs: number) {
