@@ -1,21 +1,20 @@
 // Folders as sessions: what makes a folder one recording, and when a change inside is seen.
-import { appendFileSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { appendFileSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import type { Storage } from '../../../storage/recordings/storage.ts'
 import { createCatalogWriter } from '../store/catalog-writer.ts'
 import type { Catalog } from '../catalog.ts'
-import { openDatabase } from '../store/database.ts'
 import type { Database } from '../store/database.ts'
 import type { InspectableRecording } from '../scan/inspector.ts'
 import { createLayout } from './layout.ts'
 import { createScanner } from '../scan/scan.ts'
 import type { ScanPauses, Scanner, ScannerOptions } from '../scan/scan.ts'
 import { readSessionFolder } from './session-folder.ts'
-import { createCatalog } from '../store/sqlite-catalog.ts'
 import { patienceMs } from '../../../../test/support/patience.ts'
-import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
+import { createTempCatalog } from '../../../../test/support/temp-catalog.ts'
+import type { TempCatalog } from '../../../../test/support/temp-catalog.ts'
 
 /** Nothing but a change starts a walk. */
 const PATIENT: ScanPauses = {
@@ -27,22 +26,16 @@ const PATIENT: ScanPauses = {
   watchStartMs: patienceMs,
 }
 
-let base: string
 let root: string
 let database: Database
 let catalog: Catalog
+let write: TempCatalog['put']
 let inspected: InspectableRecording[]
 
 beforeEach(() => {
-  base = makeTempFolder('folders')
-  root = join(base, 'library')
-  mkdirSync(root)
-  database = openDatabase({ path: join(base, 'catalog.sqlite'), mode: 'write' })
-  catalog = createCatalog(database)
+  ;({ root, database, catalog, put: write } = createTempCatalog('folders'))
   inspected = []
 })
-
-afterEach(() => database.close())
 
 /** Plays everything, a second for each byte; `broken` in its first bytes cannot be played. */
 function scanner(options: Partial<ScannerOptions> = {}): Scanner {
@@ -67,8 +60,7 @@ async function scan(options: Partial<ScannerOptions> = {}): Promise<void> {
 
 /** Writes a file of an age in seconds; returns its modification time in milliseconds. */
 function put(path: string, content = 'x', ageSeconds = 3600): number {
-  mkdirSync(dirname(join(root, path)), { recursive: true })
-  writeFileSync(join(root, path), content)
+  write(path, content)
   const seconds = Math.round(Date.now() / 1000) - ageSeconds
   utimesSync(join(root, path), seconds, seconds)
   return seconds * 1000

@@ -9,7 +9,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -18,36 +18,32 @@ import { createFolderStorage } from '../../../storage/recordings/folder/folder-s
 import type { Storage } from '../../../storage/recordings/storage.ts'
 import type { Catalog } from '../catalog.ts'
 import { createCatalogWriter } from '../store/catalog-writer.ts'
-import { Database, openDatabase } from '../store/database.ts'
+import { Database } from '../store/database.ts'
 import type { Inspect } from './inspector.ts'
 import { listImperfect } from '../store/imperfect.ts'
 import { createLayout } from '../names/layout.ts'
 import { createScanner } from './scan.ts'
 import type { Scanner, ScannerOptions, ScanPauses, ScanProblem } from './scan.ts'
-import { createCatalog } from '../store/sqlite-catalog.ts'
 import { patienceMs, soon } from '../../../../test/support/patience.ts'
 import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
+import { createTempCatalog } from '../../../../test/support/temp-catalog.ts'
+import type { TempCatalog } from '../../../../test/support/temp-catalog.ts'
 
-let base: string
+let file: string
 let root: string
 let database: Database
 let catalog: Catalog
+let write: TempCatalog['put']
 let problems: ScanProblem[]
 let inspected: string[]
 let nowMs: number
 
 beforeEach(() => {
-  base = makeTempFolder('scan')
-  root = join(base, 'library')
-  mkdirSync(root)
-  database = openDatabase({ path: join(base, 'data', 'catalog.sqlite'), mode: 'write' })
-  catalog = createCatalog(database)
+  ;({ file, root, database, catalog, put: write } = createTempCatalog('scan'))
   problems = []
   inspected = []
   nowMs = Date.now()
 })
-
-afterEach(() => database.close())
 
 /** Plays what begins with a number of seconds; a `!` cannot be played, a `?` cannot be read. */
 const inspect: Inspect = async ({ path, kind, stat }) => {
@@ -105,8 +101,7 @@ async function scan(options: Partial<ScannerOptions> = {}): Promise<void> {
 
 /** Writes a recording that has not changed for `ageSeconds`. */
 function put(path: string, content = '60', ageSeconds = 3600): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true })
-  writeFileSync(join(root, path), content)
+  write(path, content)
   const time = nowMs / 1000 - ageSeconds
   utimesSync(join(root, path), time, time)
 }
@@ -439,9 +434,10 @@ test('every hostile name is either listed and found, or ignored', async () => {
   put('late/2026-01-31/folder/inner/part1.ts')
   put('late/2026-01-31/notes.txt')
   symlinkSync('..', join(root, 'loop'))
-  mkdirSync(join(base, 'outside/2026-01-31'), { recursive: true })
-  writeFileSync(join(base, 'outside/2026-01-31/1.ts'), '60')
-  symlinkSync(join(base, 'outside'), join(root, 'outside'))
+  const outside = makeTempFolder('outside')
+  mkdirSync(join(outside, '2026-01-31'))
+  writeFileSync(join(outside, '2026-01-31/1.ts'), '60')
+  symlinkSync(outside, join(root, 'outside'))
   await scan()
   const listed = catalog.listStreamers().map(({ name }) => name)
   expect(listed.toSorted()).toEqual(names.map((name) => name.normalize('NFC')).toSorted())
@@ -575,7 +571,7 @@ describe('while it runs', () => {
   })
 
   test('reports that the catalog cannot be written, and recovers', async () => {
-    const sqlite = new Sqlite(join(base, 'data', 'catalog.sqlite'))
+    const sqlite = new Sqlite(file)
     // No more than there is by now.
     sqlite.pragma('max_page_count = 1')
     for (let at = 0; at < 60; at += 1) put(`a/2026-01-01/${'long'.repeat(40)}${at}.ts`)

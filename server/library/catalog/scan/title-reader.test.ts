@@ -1,7 +1,7 @@
 // Titles of sessions in lists, over real folders, real sidecars and a real database.
-import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { soon } from '../../../../test/support/patience.ts'
 import { createAdmission } from '../../../base/admission/limits.ts'
 import { AppError } from '../../../base/errors.ts'
@@ -10,18 +10,17 @@ import { createFolderStorage } from '../../../storage/recordings/folder/folder-s
 import type { Catalog } from '../catalog.ts'
 import { createLayout } from '../names/layout.ts'
 import { createCatalogWriter } from '../store/catalog-writer.ts'
-import { openDatabase } from '../store/database.ts'
 import type { Database } from '../store/database.ts'
-import { createCatalog } from '../store/sqlite-catalog.ts'
 import { createScanner } from './scan.ts'
 import type { Scanner, ScannerOptions, ScanProblem } from './scan.ts'
 import type { ReadTitle } from './title-reader.ts'
-import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
+import { createTempCatalog } from '../../../../test/support/temp-catalog.ts'
+import type { TempCatalog } from '../../../../test/support/temp-catalog.ts'
 
-let base: string
 let root: string
 let database: Database
 let catalog: Catalog
+let put: TempCatalog['put']
 let problems: ScanProblem[]
 /** Paths of the recordings whose sidecars were read. */
 let read: string[]
@@ -29,11 +28,7 @@ let inspections: number
 let readTitle: ReadTitle
 
 beforeEach(() => {
-  base = makeTempFolder('titles')
-  root = join(base, 'library')
-  mkdirSync(root)
-  database = openDatabase({ path: join(base, 'data', 'catalog.sqlite'), mode: 'write' })
-  catalog = createCatalog(database)
+  ;({ root, database, catalog, put } = createTempCatalog('titles'))
   problems = []
   read = []
   inspections = 0
@@ -45,8 +40,6 @@ beforeEach(() => {
     return sidecars.readTitle(recording, signal)
   }
 })
-
-afterEach(() => database.close())
 
 function scanner(options: Partial<ScannerOptions> = {}): Scanner {
   return createScanner({
@@ -66,11 +59,6 @@ function scanner(options: Partial<ScannerOptions> = {}): Scanner {
 
 const scan = async (options: Partial<ScannerOptions> = {}): Promise<void> =>
   scanner(options).scanOnce(new AbortController().signal)
-
-function put(path: string, content = 'x'): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true })
-  writeFileSync(join(root, path), content)
-}
 
 const titled = (title: string): string => JSON.stringify({ title, timestamp: 1_769_890_500 })
 const titles = (): unknown =>

@@ -1,44 +1,32 @@
 // Walks that let changes go first: nothing that was seen earlier is written over what was seen
 // later.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, expect, test } from 'vitest'
 import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import type { Storage } from '../../../storage/recordings/storage.ts'
 import type { Catalog } from '../catalog.ts'
 import { createCatalogWriter } from '../store/catalog-writer.ts'
 import type { CatalogWriter } from '../store/catalog-writer.ts'
-import { openDatabase } from '../store/database.ts'
 import type { Database } from '../store/database.ts'
 import { createHiddenNames } from '../store/hidden.ts'
 import { createLayout } from '../names/layout.ts'
-import { createCatalog } from '../store/sqlite-catalog.ts'
 import { walkLibrary } from './walk.ts'
 import type { WalkOptions } from './walk.ts'
-import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
+import { createTempCatalog } from '../../../../test/support/temp-catalog.ts'
+import type { TempCatalog } from '../../../../test/support/temp-catalog.ts'
 
-let base: string
 let root: string
 let database: Database
 let catalog: Catalog
+let put: TempCatalog['put']
 let writer: CatalogWriter
 const { signal } = new AbortController()
 
 beforeEach(() => {
-  base = makeTempFolder('walk')
-  root = join(base, 'library')
-  mkdirSync(root)
-  database = openDatabase({ path: join(base, 'catalog.sqlite'), mode: 'write' })
-  catalog = createCatalog(database)
+  ;({ root, database, catalog, put } = createTempCatalog('walk'))
   writer = createCatalogWriter(database)
 })
-
-afterEach(() => database.close())
-
-function put(path: string, content = 'x'): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true })
-  writeFileSync(join(root, path), content)
-}
 
 function walkOptions(other: Partial<WalkOptions> = {}): WalkOptions {
   return {

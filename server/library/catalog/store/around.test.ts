@@ -1,17 +1,15 @@
 // Sessions at the same time: the same as a comparison of all, from an index.
-import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { TimedSession } from '../catalog.ts'
 import { AROUND } from './catalog-queries.ts'
 import { createCatalogWriter } from './catalog-writer.ts'
-import { openDatabase } from './database.ts'
 import type { Database } from './database.ts'
 import { createHiddenNames } from './hidden.ts'
 import { planInspectionResult } from './inspection-result.ts'
 import { createCatalog } from './sqlite-catalog.ts'
-import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
+import { createTempCatalog, foundRecording } from '../../../../test/support/temp-catalog.ts'
 
 const START = Date.UTC(2026, 0, 31, 20)
 const MINUTE = 60_000
@@ -24,28 +22,18 @@ interface Timed {
   durationMs: number
 }
 
-let folder: string
 let file: string
 let database: Database
 
 beforeEach(() => {
-  folder = makeTempFolder('around')
-  file = join(folder, 'catalog.sqlite')
-  database = openDatabase({ path: file, mode: 'write' })
+  ;({ file, database } = createTempCatalog('around'))
 })
-
-afterEach(() => database.close())
 
 function add(...sessions: readonly Timed[]): void {
   const writer = createCatalogWriter(database)
-  const found = sessions.map(({ streamer, sessionId }) => ({
-    folder: streamer,
-    name: `${sessionId}.mp4`,
-    kind: 'file' as const,
-    stat: { sizeBytes: 1, modifiedMs: 1, version: '1' },
-    match: { session: { streamer, date: 'day', sessionId }, rank: 0 },
-    settlesAtMs: 0,
-  }))
+  const found = sessions.map(({ streamer, sessionId }) =>
+    foundRecording({ streamer, date: 'day', sessionId }),
+  )
   writer.apply({ found, gone: [] })
   const inspected = writer.duePending(1, found.length).flatMap((recording) => {
     const { streamer, sessionId } = recording.session
@@ -119,7 +107,7 @@ test('are by the start of the sidecars, if they have one', () => {
   add({ streamer: 'alice', sessionId: '1', ...at }, { streamer: 'bob', sessionId: '1', ...at })
   const sqlite = new Sqlite(file)
   const set = sqlite.prepare(`UPDATE recordings SET facts = ? WHERE folder_id = (
-    SELECT id FROM folders WHERE path = 'bob')`)
+    SELECT id FROM folders WHERE path = 'bob/day')`)
   for (const [facts, expected] of [
     [`{"title":"T","startMs":${START + MINUTE}}`, [START + MINUTE]],
     [`{"startMs":${START + HOUR}}`, []],
@@ -166,13 +154,9 @@ test('are those that a comparison of all finds', () => {
       .tuple(hours, fc.integer({ min: -70, max: 70 }))
       .map(([h, m]) => Math.max(1, h * HOUR + m * MINUTE)),
   })
-  let round = 0
   fc.assert(
     fc.property(fc.array(session, { minLength: 1, maxLength: 12 }), (drawn) => {
-      round += 1
-      database.close()
-      file = join(folder, `${round}.sqlite`)
-      database = openDatabase({ path: file, mode: 'write' })
+      ;({ file, database } = createTempCatalog('around'))
       const sessions = drawn.map((one, i) => ({ ...one, sessionId: `${i}` }))
       add(...sessions)
       for (const own of sessions) {

@@ -15,6 +15,7 @@ import type { HiddenNames } from './hidden.ts'
 import { planInspectionResult } from './inspection-result.ts'
 import type { Inspection } from './inspection-result.ts'
 import { createCatalog } from './sqlite-catalog.ts'
+import { foundRecording } from '../../../../test/support/temp-catalog.ts'
 import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
 const STREAMERS = ['Bob', 'alice', 'bob', 'zoë']
@@ -209,10 +210,8 @@ test('the neighbours of a session, and a part of the list, are those in the list
       const life = { writer: createCatalogWriter(writing), hidden: createHiddenNames(writing) }
       const streamer = 'alice'
       for (const { date, sessionId, state } of sessions) {
-        const match = { session: { streamer, date, sessionId }, rank: 0 }
-        const stat = { sizeBytes: 1, modifiedMs: 1, version: '1' }
-        const place = { folder: `alice/${date}`, name: `${sessionId}.mp4`, kind: 'file' } as const
-        life.writer.apply({ found: [{ ...place, stat, match, settlesAtMs: 0 }], gone: [] })
+        const found = [foundRecording({ streamer, date, sessionId })]
+        life.writer.apply({ found, gone: [] })
         if (state === 'hidden') life.hidden.hide({ kind: 'session', streamer, date, sessionId })
         const id = life.writer.findPending({ streamer, date, sessionId })
         const job = id === undefined ? undefined : life.writer.readPending(id, NOW_MS)

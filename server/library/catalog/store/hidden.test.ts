@@ -1,7 +1,5 @@
 // What is taken off the site by name: out of lists and look-ups at once, whatever the scanner finds
 // later.
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
@@ -14,10 +12,11 @@ import { createHiddenNames } from './hidden.ts'
 import type { HiddenNames } from './hidden.ts'
 import { createLayout } from '../names/layout.ts'
 import { createScanner } from '../scan/scan.ts'
-import { createCatalog } from './sqlite-catalog.ts'
-import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
+import { createTempCatalog, foundRecording } from '../../../../test/support/temp-catalog.ts'
+import type { TempCatalog } from '../../../../test/support/temp-catalog.ts'
 
-let base: string
+let root: string
+let put: TempCatalog['put']
 let server: Database
 let command: Database
 let catalog: Catalog
@@ -25,27 +24,19 @@ let names: HiddenNames
 
 /** The command is another process in life: here another connection. */
 beforeEach(() => {
-  base = makeTempFolder('hidden')
-  const path = join(base, 'catalog.sqlite')
-  server = openDatabase({ path, mode: 'write' })
-  command = openDatabase({ path, mode: 'write' })
-  catalog = createCatalog(server)
+  const temp = createTempCatalog('hidden')
+  ;({ root, put, database: server, catalog } = temp)
+  command = openDatabase({ path: temp.file, mode: 'write' })
   names = createHiddenNames(command)
 })
 
 afterEach(() => {
-  server.close()
   command.close()
 })
 
-function put(path: string): void {
-  mkdirSync(dirname(join(base, 'library', path)), { recursive: true })
-  writeFileSync(join(base, 'library', path), 'x')
-}
-
 async function scan(layout = '{streamer}/{date}/{sessionId}'): Promise<void> {
   const scanner = createScanner({
-    storage: createFolderStorage(join(base, 'library')),
+    storage: createFolderStorage(root),
     layout: createLayout(layout),
     writer: createCatalogWriter(server),
     settleSeconds: 0,
@@ -120,14 +111,9 @@ test('a hidden name covers later recordings, and survives another layout', async
 test('a name is hidden while a catalog of another layout is emptied', () => {
   const writer = createCatalogWriter(server)
   writer.useLayout('1')
-  const found = Array.from({ length: 2500 }, (_, at) => ({
-    folder: `alice/${at}`,
-    name: '1.mp4',
-    kind: 'file' as const,
-    stat: { sizeBytes: 1, modifiedMs: 1, version: '1' },
-    match: { session: { streamer: 'alice', date: String(at), sessionId: '1' }, rank: 0 },
-    settlesAtMs: 0,
-  }))
+  const found = Array.from({ length: 2500 }, (_, at) =>
+    foundRecording({ streamer: 'alice', date: String(at), sessionId: '1' }),
+  )
   writer.apply({ found, gone: [] })
   expect(writer.useLayout('2')).toBe(false)
   expect(names.hide({ kind: 'streamer', streamer: 'alice' })).toBe(true)

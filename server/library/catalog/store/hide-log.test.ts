@@ -1,25 +1,19 @@
 // What is logged of hidden names, compared with a list of all changes.
-import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createCatalogWriter } from './catalog-writer.ts'
-import { openDatabase } from './database.ts'
 import type { Database } from './database.ts'
 import { createLoggedNames, datesBefore, lastRun } from './hide-log.ts'
 import type { HideLogEntry } from './hide-log.ts'
 import { rowOf } from './hidden.ts'
 import type { HiddenName } from './hidden.ts'
-import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
+import { createTempCatalog, foundRecording } from '../../../../test/support/temp-catalog.ts'
 
-let base: string
 let database: Database
 
 beforeEach(() => {
-  base = makeTempFolder('hide-log')
-  database = openDatabase({ path: join(base, 'catalog.sqlite'), mode: 'write' })
+  ;({ database } = createTempCatalog('hide-log'))
 })
-
-afterEach(() => database.close())
 
 const session = (streamer: string, date: string, sessionId: string) => ({
   kind: 'session' as const,
@@ -29,17 +23,8 @@ const session = (streamer: string, date: string, sessionId: string) => ({
 })
 
 function record(...sessions: { streamer: string; date: string; sessionId: string }[]): void {
-  createCatalogWriter(database).apply({
-    found: sessions.map(({ streamer, date, sessionId }) => ({
-      folder: `${streamer}/${date}`,
-      name: `${sessionId}.ts`,
-      kind: 'file' as const,
-      stat: { sizeBytes: 1, modifiedMs: 1, version: '1' },
-      match: { session: { streamer, date, sessionId }, rank: 0 },
-      settlesAtMs: 0,
-    })),
-    gone: [],
-  })
+  const found = sessions.map((each) => foundRecording(each))
+  createCatalogWriter(database).apply({ found, gone: [] })
 }
 
 test('logs what changed, with time and reason, and nothing else', () => {

@@ -1,38 +1,24 @@
 // The newest sessions of all streamers: their order, and that a large library does not slow them.
-import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createCatalogWriter } from './catalog-writer.ts'
-import { openDatabase } from './database.ts'
 import type { Database } from './database.ts'
 import { createHiddenNames } from './hidden.ts'
 import { createCatalog } from './sqlite-catalog.ts'
-import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
+import { createTempCatalog, foundRecording } from '../../../../test/support/temp-catalog.ts'
 
-let folder: string
 let file: string
 let database: Database
 
 beforeEach(() => {
-  folder = makeTempFolder('newest')
-  file = join(folder, 'catalog.sqlite')
-  database = openDatabase({ path: file, mode: 'write' })
+  ;({ file, database } = createTempCatalog('newest'))
 })
-
-afterEach(() => database.close())
 
 /** A session `streamer/date/id` whose file was written at this time. */
 function add(name: string, modifiedMs: number): void {
   const [streamer = '', date = '', sessionId = ''] = name.split('/')
-  const recording = {
-    folder: `${streamer}/${date}`,
-    name: `${sessionId}.mp4`,
-    kind: 'file',
-    stat: { sizeBytes: 1, modifiedMs, version: '1' },
-    match: { session: { streamer, date, sessionId }, rank: 0 },
-    settlesAtMs: 0,
-  } as const
-  createCatalogWriter(database).apply({ found: [recording], gone: [] })
+  const found = [foundRecording({ streamer, date, sessionId }, modifiedMs)]
+  createCatalogWriter(database).apply({ found, gone: [] })
 }
 
 const newest = (limit: number): string[] =>

@@ -1,16 +1,12 @@
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseSitemapIndex } from 'sitemap'
 import Fastify from 'fastify'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { Catalog } from '../../../library/catalog/catalog.ts'
 import { createCatalogWriter } from '../../../library/catalog/store/catalog-writer.ts'
-import type { FoundRecording } from '../../../library/catalog/store/catalog-writer.ts'
-import { openDatabase } from '../../../library/catalog/store/database.ts'
 import { createHiddenNames } from '../../../library/catalog/store/hidden.ts'
 import type { Database } from '../../../library/catalog/store/database.ts'
-import { createCatalog } from '../../../library/catalog/store/sqlite-catalog.ts'
 import { addEndpoints } from '../add-endpoints.ts'
 import { Responder } from '../responses/responder.ts'
 import { ResponseCache } from '../responses/response-cache.ts'
@@ -19,12 +15,11 @@ import { createSitemapEndpoints } from './sitemap.ts'
 import { Sitemaps } from './sitemaps.ts'
 import type { SitemapOptions } from './sitemaps.ts'
 import type { TextResponse } from '../responses/text-response.ts'
-import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
+import { createTempCatalog, foundRecording } from '../../../../test/support/temp-catalog.ts'
 
 const DATE = '2026-01-31'
 const ORIGIN = 'https://site.example'
 
-let folder: string
 let database: Database
 let catalog: Catalog
 /** Lookups of sessions, each of which reads one slice. */
@@ -33,28 +28,16 @@ let clockMs: number
 let cache: ResponseCache
 
 beforeEach(() => {
-  folder = makeTempFolder('sitemaps')
-  database = openDatabase({ path: join(folder, 'catalog.sqlite'), mode: 'write' })
-  catalog = createCatalog(database)
+  ;({ database, catalog } = createTempCatalog('sitemaps'))
   lookups = 0
   clockMs = 0
   cache = new ResponseCache()
 })
 
-afterEach(() => database.close())
-
 function add(streamer: string, sessions: number, first = 0): void {
-  const found = Array.from({ length: sessions }, (_, i): FoundRecording => {
-    const sessionId = String(first + i)
-    return {
-      folder: `${streamer}/${DATE}`,
-      name: `${sessionId}.mp4`,
-      kind: 'file',
-      stat: { sizeBytes: 1, modifiedMs: 1, version: '1' },
-      match: { session: { streamer, date: DATE, sessionId }, rank: 0 },
-      settlesAtMs: 0,
-    }
-  })
+  const found = Array.from({ length: sessions }, (_, i) =>
+    foundRecording({ streamer, date: DATE, sessionId: String(first + i) }),
+  )
   createCatalogWriter(database).apply({ found, gone: [] })
 }
 
