@@ -51,11 +51,6 @@ test.beforeAll(async () => {
   }
 })
 
-test.afterAll(async () => {
-  await server.stop()
-  await library.remove()
-})
-
 test('follows the position through pause, seek and speed', async ({ page, consoleErrors }) => {
   const hosts = new Set<string>()
   page.on('request', (request) => hosts.add(new URL(request.url()).origin))

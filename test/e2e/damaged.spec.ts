@@ -55,11 +55,6 @@ test.beforeAll(async () => {
   server = await startServer({ args: library.args })
 })
 
-test.afterAll(async () => {
-  await server.stop()
-  await library.remove()
-})
-
 for (const container of containers) {
   test(`plays a truncated ${container} recording to its last element`, async ({ page }) => {
     const file = library.pathOf(pathOf('truncated', container))

@@ -1,12 +1,11 @@
 // Growing recordings play in the browser, continue as they grow, and end when they are finished,
 // without a reload.
-import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Page } from '@playwright/test'
 import { settleSeconds } from '../support/growing-file.ts'
 import { startServer, type StartedServer } from '../support/servers/start-server.ts'
-import { fixturePath } from '../support/temp-library.ts'
+import { createTempLibrary, fixturePath } from '../support/temp-library.ts'
 import { growingSessions, type GrowingSession } from './growing-sessions.ts'
 import { expect, test } from './site.ts'
 import { watchToEnd } from './watch-to-end.ts'
@@ -16,24 +15,18 @@ const rate = 8
 /** More than any gap between two parts, less than any jump to the live edge. */
 const jumpSeconds = 2
 
-let folder: string
 let day: string
 let server: StartedServer
 
 test.beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-growing-'))
-  const config = path.join(folder, 'aftercast.config.json')
-  await writeFile(config, JSON.stringify({ library: { settleSeconds } }))
-  const library = path.join(folder, 'library')
-  day = path.join(library, 'Live/2026-01-31')
+  const library = await createTempLibrary('growing')
+  day = library.pathOf('Live/2026-01-31')
   await mkdir(day, { recursive: true })
-  const args = [library, '--data', path.join(folder, 'data'), '--config', config]
-  server = await startServer({ args, environment: { AFTERCAST_WORKERS: '2' } })
-})
-
-test.afterAll(async () => {
-  await server.stop()
-  await rm(folder, { recursive: true, force: true })
+  server = await startServer({
+    args: library.args,
+    settings: { library: { settleSeconds } },
+    environment: { AFTERCAST_WORKERS: '2' },
+  })
 })
 
 test('continues while recordings grow, and to their end', async ({ context }) => {

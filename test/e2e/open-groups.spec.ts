@@ -36,11 +36,6 @@ test.beforeAll(async () => {
   server = await startServer({ args: library.args })
 })
 
-test.afterAll(async () => {
-  await server.stop()
-  await library.remove()
-})
-
 for (const name of Object.keys(recordings)) {
   test(`continues after a seek: ${name}`, async ({ page }) => {
     await page.goto(`${server.url}/p/${day}/${name}`)

@@ -20,11 +20,6 @@ test.beforeAll(async () => {
   server = await startServer({ args: library.args })
 })
 
-test.afterAll(async () => {
-  await server.stop()
-  await library.remove()
-})
-
 test('plays parts in MPEG-TS and FLV without interruption', async ({ page }) => {
   await page.goto(`${server.url}/p/${day}/both`)
   const watched = await watchToEnd(page.locator('video'))

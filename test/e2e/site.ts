@@ -1,13 +1,14 @@
 // The `test` of all browser tests. Servers and the ad network are worker fixtures of this one
 // `test`: all files share them, and Playwright starts no new worker from file to file.
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp } from 'node:fs/promises'
 import path from 'node:path'
 import { test as base, type Page } from '@playwright/test'
 import { startAdNetwork, type AdNetwork } from '../ad-network/ad-network.ts'
+import { endAll } from '../support/after-tests.ts'
 import { patienceMs } from '../support/patience.ts'
 import { findFreePort } from '../support/servers/free-port.ts'
 import { startServer, type StartedServer } from '../support/servers/start-server.ts'
+import { makeTempFolder } from '../support/temp-folder.ts'
 import { networkAds } from './network-ads.ts'
 import { indexedLibrary } from './indexed-library.ts'
 import { stopClock } from './page-clock.ts'
@@ -37,6 +38,8 @@ export interface MeasuredSite {
 }
 
 interface WorkerFixtures {
+  /** What files start or make ends with the worker. */
+  ending: void
   plainSiteUrl: string
   sharedNetwork: AdNetwork
   networkSiteUrl: string
@@ -52,11 +55,18 @@ interface WorkerFixtures {
 const workerScope = { scope: 'worker', timeout: patienceMs } as const
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
-  plainSiteUrl: [
+  ending: [
     // Playwright reads the dependencies of a fixture from the pattern: an empty one means none.
     // oxlint-disable-next-line no-empty-pattern
-    async ({}, provide) =>
-      provideSite({ ads: { provider: 'none' }, server: { workers: 2 } }, provide),
+    async ({}, provide) => {
+      await provide()
+      await endAll()
+    },
+    { ...workerScope, auto: true },
+  ],
+  plainSiteUrl: [
+    // oxlint-disable-next-line no-empty-pattern
+    async ({}, provide) => provideSite({ ads: { provider: 'none' } }, provide, '2'),
     workerScope,
   ],
   sharedNetwork: [
@@ -76,8 +86,9 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     async ({ sharedNetwork }, provide) => {
       const metrics = `127.0.0.1:${await findFreePort()}`
       await provideSite(
-        { ads: networkAds(sharedNetwork), server: { metrics, workers: 2 } },
+        { ads: networkAds(sharedNetwork), server: { metrics } },
         (url) => provide({ url, metricsUrl: `http://${metrics}/metrics` }),
+        '2',
       )
     },
     workerScope,
@@ -119,41 +130,27 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   consoleErrors: async ({ page }, provide) => provide(watchConsole(page)),
 })
 
-/** The content of a config file. */
-interface SiteConfig {
-  server?: object
-  [section: string]: object | undefined
-}
-
 /**
- * A server over the indexed library, with data of its own. It is one process unless `config` has
- * another number: each process costs a second of a processor.
+ * A server over the indexed library, with data of its own. It is one process unless `workers` says
+ * otherwise: each process costs a second of a processor.
  */
-export async function startSite(config: SiteConfig): Promise<Pick<StartedServer, 'url' | 'stop'>> {
+export async function startSite(settings: object, workers = '1'): Promise<StartedServer> {
   const indexed = indexedLibrary()
-  const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-site-'))
-  const data = path.join(folder, 'data')
+  const data = path.join(makeTempFolder('site'), 'data')
   await cp(indexed.data, data, { recursive: true })
-  const configFile = path.join(folder, 'aftercast.config.json')
-  const server = { workers: 1, ...config.server }
-  await writeFile(configFile, JSON.stringify({ ...config, server }))
-  const args = [indexed.library, '--data', data, '--config', configFile]
-  const started = await startServer({ args, environment: { AFTERCAST_WORKERS: '2' } })
-  return {
-    url: started.url,
-    async stop() {
-      const code = await started.stop()
-      await rm(folder, { recursive: true, force: true })
-      return code
-    },
-  }
+  return startServer({
+    args: [indexed.library, '--data', data],
+    settings,
+    environment: { AFTERCAST_WORKERS: workers },
+  })
 }
 
 async function provideSite(
-  config: SiteConfig,
+  settings: object,
   provide: (url: string) => Promise<void>,
+  workers?: string,
 ): Promise<void> {
-  const site = await startSite(config)
+  const site = await startSite(settings, workers)
   await provide(site.url)
   await site.stop()
 }

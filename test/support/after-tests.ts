@@ -1,7 +1,10 @@
 // What a file of tests has started or made: it ends after the last test, in reverse order.
 const ends: (() => unknown)[] = []
 
-/** Calls `end` after the tests of this file, in Vitest. It may have been called before. */
+/**
+ * Calls `end` after the tests of this file in Vitest, and of the worker in Playwright. It may have
+ * been called before.
+ */
 export function afterTests(end: () => unknown): void {
   ends.push(end)
 }
