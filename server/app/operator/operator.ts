@@ -103,7 +103,9 @@ function createStateReader(
         queue: queue(),
         advice: unmatched()?.text ?? (isWalked() ? describeEmptyLibrary(serving) : undefined),
       })),
-      part('caches', async () => readCacheFigures(await readMetrics())),
+      part('caches', async () =>
+        readCacheFigures(await readMetrics(), { hasEncodes: config.renditions.video.length > 0 }),
+      ),
       part('imperfect', async () => describeAll(queries.newestImperfect(), readLimitations)),
       part('top', async () => readTop(config.data, joined)),
       part('hidden', async () => names.summarise()),
@@ -204,7 +206,10 @@ function sharedNames({ database }: Cluster): OperatorNames {
 }
 
 /** @param metrics in the text format of Prometheus */
-export function readCacheFigures(metrics: string): CacheState {
+export function readCacheFigures(
+  metrics: string,
+  { hasEncodes }: { hasEncodes: boolean },
+): CacheState {
   const sumOf = (name: string, label = ''): number | undefined => {
     const values = metrics.split('\n').flatMap((line) => {
       const { named, labels = '', value } = SAMPLE.exec(line)?.groups ?? {}
@@ -220,6 +225,14 @@ export function readCacheFigures(metrics: string): CacheState {
     artifactHits: sumOf('aftercast_artifact_reads_total', 'result="hit"'),
     artifactMisses: sumOf('aftercast_artifact_reads_total', 'result="miss"'),
     refused: sumOf('aftercast_refused_total'),
+    ...(hasEncodes && {
+      encodes: {
+        running: sumOf('aftercast_encodes_jobs', 'state="running"') ?? 0,
+        waiting: sumOf('aftercast_encodes_jobs', 'state="waiting"') ?? 0,
+        finished: sumOf('aftercast_encodes_total') ?? 0,
+        cpuSeconds: sumOf('aftercast_encode_cpu_seconds_total') ?? 0,
+      },
+    }),
   }
 }
 

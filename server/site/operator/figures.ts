@@ -85,6 +85,10 @@ function cacheFigures(state: CacheState): Figure[] {
     ['Shared artifacts found', hitText(state.artifactHits, state.artifactMisses)],
     ['Open recordings', formatKnown(formatCount, state.openRecordings)],
     ['Requests refused by limits', formatKnown(formatCount, state.refused)],
+    ['Video encodes that run', formatKnown(formatCount, state.encodes?.running)],
+    ['Video encodes that wait', formatKnown(formatCount, state.encodes?.waiting)],
+    ['Video encodes finished', formatKnown(formatCount, state.encodes?.finished)],
+    ['Processor time of video encodes', formatKnown(formatAge, state.encodes?.cpuSeconds)],
   ] as const
   return figures.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
 }

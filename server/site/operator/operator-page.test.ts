@@ -50,6 +50,7 @@ const state: OperatorState = {
       artifactHits: undefined,
       artifactMisses: undefined,
       refused: 0,
+      encodes: { running: 1, waiting: 2, finished: 3, cpuSeconds: 64 },
     },
   },
   imperfect: {
@@ -110,6 +111,7 @@ describe('the page of an operator', () => {
       'an object store',
       '2001:db8:0:1::/64',
       '3.0 GiB',
+      '1 min 4 s',
       '1970-01-01T00:00:00Z',
     ])
       expect(page, text).toContain(text)

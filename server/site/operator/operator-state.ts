@@ -82,6 +82,8 @@ export interface CacheState {
   artifactHits: number | undefined
   artifactMisses: number | undefined
   refused: number | undefined
+  /** Only where heights are encoded (`renditions.video`). */
+  encodes?: { running: number; waiting: number; finished: number; cpuSeconds: number }
 }
 
 export interface ImperfectState {
