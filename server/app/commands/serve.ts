@@ -22,6 +22,7 @@ import { addPageAssets, exchangePageAssets } from '../page-assets.ts'
 import { claimRecordings } from '../recordings.ts'
 import { createUnmatchedNote, describeEmptyLibrary, logUnmatched } from '../library-notes.ts'
 import { NetworkBytes } from '../network-bytes.ts'
+import { recordLiveSession } from '../../demo/live-session.ts'
 import { createProgressDisplay, createScanQueueTracker, followFirstScan } from '../scan-progress.ts'
 import type { ScanQueue } from '../scan-progress.ts'
 import { createLibraryScanner } from '../scanning.ts'
@@ -138,11 +139,12 @@ async function scanAndServe(serving: Node, start: Start | undefined): Promise<vo
   const isPruning = (): boolean => scan.figures?.().isScanning === true
   const merging = joined?.mergeActivity({ isPruning, signal })
   const exchanging = start && joined && exchangePageAssets(serving.config, joined, signal)
+  const recording = start && recordInDemo(serving, signal)
   try {
     await serveBesideScan(serving, scan, start)
   } finally {
     stopping.abort()
-    await Promise.all([scan.ended, purging, merging, exchanging])
+    await Promise.all([scan.ended, purging, merging, exchanging, recording])
   }
 }
 
@@ -157,6 +159,17 @@ async function startPurging(
     hidden: createHiddenNames(database),
     log: logger,
     signal,
+  })
+}
+
+/** One session of the demo library grows while it is watched. */
+async function recordInDemo(
+  { config, location, logger }: Node,
+  signal: AbortSignal,
+): Promise<void> {
+  if (config.recordings !== undefined || location.kind !== 'folder') return
+  await recordLiveSession(location.path, { signal }).catch((err: unknown) => {
+    logger.warn({ err }, 'the live session of the demo library could not be recorded')
   })
 }
 
