@@ -6,6 +6,7 @@ import { constants, copyFile, mkdir, open, readdir, symlink, writeFile } from 'n
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { DEMO_MARKER } from '../server/demo/demo-library.ts'
 import { streamersApiPath } from '../shared/paths.ts'
 import { patienceMs } from './support/patience.ts'
 import { PROGRAM, runInNewProcess, runInProcess } from './support/servers/run-program.ts'
@@ -109,7 +110,7 @@ describe('a catalog of another library', () => {
     const data = path.join(library.folder, 'demo')
     const demo = path.join(data, 'demo-library')
     await mkdir(path.join(demo, 'alice', '2026-01-31'), { recursive: true })
-    await writeFile(path.join(demo, '.aftercast-demo'), '1\n')
+    await writeFile(path.join(demo, DEMO_MARKER.name), DEMO_MARKER.version)
     await copyFile(fixturePath(SMALL_FIXTURE), path.join(demo, 'alice', '2026-01-31', '1.mp4'))
     expect(await run('scan', '--data', data)).toMatchObject({
       code: 0,

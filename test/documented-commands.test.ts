@@ -8,6 +8,7 @@ import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { listFences, listShellBlocks } from '../scripts/shell-blocks.ts'
 import { loadConfig } from '../server/base/config/load-config.ts'
+import { DEMO_MARKER } from '../server/demo/demo-library.ts'
 import { patienceMs } from './support/patience.ts'
 import { PROGRAM } from './support/servers/run-program.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
@@ -76,7 +77,7 @@ async function createSite(hasRun: boolean): Promise<void> {
 async function makeDemoLibrary(data: string): Promise<void> {
   const demo = path.join(data, 'demo-library')
   await mkdir(demo, { recursive: true })
-  await writeFile(path.join(demo, '.aftercast-demo'), '1\n')
+  await writeFile(path.join(demo, DEMO_MARKER.name), DEMO_MARKER.version)
   await symlink(library.pathOf('alice'), path.join(demo, 'alice'))
 }
 

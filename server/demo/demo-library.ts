@@ -22,9 +22,8 @@ export interface DemoOptions {
   hasEncoders?: boolean
 }
 
-/** Marks a complete library; its content is the version. */
-const MARKER = '.aftercast-demo'
-const VERSION = '2\n'
+/** File that marks a complete library; its content is the version. */
+export const DEMO_MARKER = { name: '.aftercast-demo', version: '2\n' } as const
 /** Infix of the names of temporary folders. */
 const PARTIAL = '.partial-'
 const MAX_PROCESSES = 4
@@ -56,7 +55,7 @@ export async function createDemoLibrary(
   })
   try {
     await makeAll(partial, plan, { signal, ...(onProgress && { onProgress }) })
-    await writeFile(join(partial, MARKER), VERSION)
+    await writeFile(join(partial, DEMO_MARKER.name), DEMO_MARKER.version)
     await rm(place, { recursive: true, force: true })
     await rename(partial, place)
     return 'made'
@@ -81,11 +80,11 @@ async function removeLeftovers(place: string): Promise<void> {
 async function findState(folder: string): Promise<'complete' | 'ours'> {
   const names = await listNames(folder)
   if (names.length === 0) return 'ours'
-  if (!names.includes(MARKER)) {
+  if (!names.includes(DEMO_MARKER.name)) {
     throw new AppError('usage', 'The folder for the demo library is not empty: choose another one')
   }
-  const version = await readFile(join(folder, MARKER), 'utf8')
-  return version === VERSION ? 'complete' : 'ours'
+  const version = await readFile(join(folder, DEMO_MARKER.name), 'utf8')
+  return version === DEMO_MARKER.version ? 'complete' : 'ours'
 }
 
 async function listNames(folder: string): Promise<string[]> {
