@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { chromium, type Browser, type Page } from '@playwright/test'
 import { z } from 'zod'
-import { sessionsResponse, streamersResponse } from '../shared/contract.ts'
+import { streamersResponse } from '../shared/contract.ts'
 import {
   playerPagePath,
-  sessionsApiPath,
+  sessionKey,
   sessionsPagePath,
   streamersApiPath,
+  watchPagePath,
 } from '../shared/paths.ts'
 import { parseShape } from '../shared/shape.ts'
 import { findFreePort } from '../test/support/servers/free-port.ts'
@@ -25,6 +26,15 @@ const sizes = [
 const largestBytes = 150_000
 const capture = z.object({ data: z.base64() })
 const folder = path.join(path.dirname(import.meta.dirname), 'docs/screenshots')
+
+/** Sessions of the demo library that overlap. */
+const [evening, ...besideIt] = [
+  { streamer: 'AmberWaves', date: '2025-10-11', sessionId: '1001' },
+  { streamer: 'QuietCartographer', date: '2025-10-11', sessionId: '61' },
+  { streamer: 'Old Harbour Radio', date: '2025-10-11', sessionId: '4' },
+] as const
+const others = new URLSearchParams({ with: besideIt.map(sessionKey).join(',') })
+const MOMENT_SECONDS = 1800
 
 const executablePath = findProgram('Chromium')
 if (executablePath === undefined) throw new Error('Screenshots need Chromium.')
@@ -52,21 +62,16 @@ try {
   await rm(data, { recursive: true, force: true })
 }
 
-/** The pages: the list, the streamer with the most sessions, and the newest session of it. */
+/** The pages: the list, the streamer with the most sessions, and an evening of several ones. */
 async function choosePages(site: string): Promise<{ name: string; url: string }[]> {
   const { streamers } = parseShape(streamersResponse, await fetchJson(site + streamersApiPath))
   const [busiest] = streamers.toSorted((a, b) => b.recording_count - a.recording_count)
   if (busiest === undefined) throw new Error('the demo library has no streamer')
-  const sessions = parseShape(
-    sessionsResponse,
-    await fetchJson(site + sessionsApiPath(busiest.name)),
-  )
-  const [newest] = sessions
-  if (newest === undefined) throw new Error(`${busiest.name} has no session`)
   return [
     { name: 'streamers', url: `${site}/` },
     { name: 'sessions', url: site + sessionsPagePath(busiest.name) },
-    { name: 'player', url: site + playerPagePath({ streamer: busiest.name, ...newest }) },
+    { name: 'player', url: `${site}${playerPagePath(evening)}?t=${MOMENT_SECONDS}` },
+    { name: 'together', url: `${site}${watchPagePath(evening)}?${others}&t=${MOMENT_SECONDS}` },
   ]
 }
 
@@ -84,10 +89,11 @@ async function takeFrame({ browser, name, url, size }: Frame): Promise<void> {
     .getByRole(name === 'operator' ? 'table' : 'listitem')
     .first()
     .waitFor()
-  if (name === 'player') await showSession(page)
+  const isSession = name === 'player' || name === 'together'
+  if (isSession) await showSession(page)
   // The first visit generates the thumbnails; the second shows all of them.
   await page.waitForLoadState('networkidle')
-  if (name !== 'player') await page.reload({ waitUntil: 'networkidle' })
+  if (!isSession) await page.reload({ waitUntil: 'networkidle' })
   const devtools = await page.context().newCDPSession(page)
   // Playwright writes only PNG and JPEG; WebP is a fifth of the size.
   const options = { format: 'webp', quality: 82 } as const
@@ -100,13 +106,19 @@ async function takeFrame({ browser, name, url, size }: Frame): Promise<void> {
   await page.close()
 }
 
-/** Ends the pre-roll, and lets the session play for some seconds. */
+/** Ends the pre-roll, shows the chat where there is room, and lets the session play a little. */
 async function showSession(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Close ad' }).click()
   const video = page.locator('video').first()
   const position = async () =>
     video.evaluate((element) => Number(Reflect.get(element, 'currentTime')))
-  while ((await position()) < 5) await page.waitForTimeout(200)
+  if ((page.viewportSize()?.width ?? 0) > 1000) {
+    await page.getByRole('button', { name: 'Chat', exact: true }).click()
+    await page.getByRole('log').getByText(/./).first().waitFor()
+    // The click has scrolled.
+    await page.evaluate('scrollTo(0, 0)')
+  }
+  while ((await position()) < MOMENT_SECONDS + 8) await page.waitForTimeout(200)
 }
 
 async function fetchJson(url: string): Promise<unknown> {

@@ -21,7 +21,7 @@ const WORDS: Record<SceneName, { game: string; titles: readonly string[] }> = {
   city: { game: 'Night City', titles: ['Lights of the city', 'A walk after midnight'] },
 }
 const CHAPTERS = ['Hello and plans', 'Warming up', 'The main part', 'Questions', 'Good night']
-const USERS = ['Ada', 'grace_h', 'Linus', 'margaret', 'Ken', 'barbara_l', 'Dennis', '\u6708']
+const USERS = ['Ada', 'grace_h', 'Linus', 'margaret', 'Ken', 'barbara_l', 'Dennis', 'Zoë']
 const COLOURS = ['#d2691e', '#1e90ff', '#2e8b57', '#ff69b4', '#9acd32', '#b22222']
 const MESSAGES = [
   'hello from the train',
