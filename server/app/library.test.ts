@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
@@ -34,6 +34,5 @@ test('reads no more playlists of recorders at once than the gate admits', async 
     expect(playlistBytes.figures).toMatchObject({ used: 0, waiting: 0 })
   } finally {
     await library.close()
-    rmSync(root, { recursive: true, force: true })
   }
 })

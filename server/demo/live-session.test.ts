@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { makeTempFolder } from '../../test/support/temp-folder.ts'
 import { recordLiveSession } from './live-session.ts'
 
 const startMs = Date.UTC(2026, 0, 31, 20)
@@ -9,12 +9,11 @@ const content = Buffer.from(Array.from({ length: 6040 }, (_, at) => at % 251))
 
 let library: string
 beforeEach(async () => {
-  library = await mkdtemp(join(tmpdir(), 'live-'))
+  library = makeTempFolder('live')
   await mkdir(join(library, 'bytecrafter', '2025-10-05'), { recursive: true })
   await writeFile(join(library, 'bytecrafter', '2025-10-05', '2101.ts'), content)
   await writeFile(join(library, 'bytecrafter', 'streamer.json'), '{}')
 })
-afterEach(async () => rm(library, { recursive: true }))
 
 test('grows as fast as it plays, to an equal file', async () => {
   const path = join(library, 'bytecrafter', '2026-01-31', 'live.ts')

@@ -1,14 +1,13 @@
 // A growing recording plays to its end in the engines other than Chromium, which test/e2e tests in
 // detail.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { test } from '@playwright/test'
 import { playlistApiPath } from '../../shared/paths.ts'
-import { expect } from '../e2e/expect.ts'
+import { expect, test } from '../e2e/site.ts'
 import { findProgram, findPrograms } from '../../scripts/programs.mjs'
 import { growFile, settleSeconds } from '../support/growing-file.ts'
 import { startServer, type StartedServer } from '../support/servers/start-server.ts'
+import { makeTempFolder } from '../support/temp-folder.ts'
 import { fixturePath } from '../support/temp-library.ts'
 import type { EnginePage } from './engine-page.ts'
 import { openFirefoxPage } from './playwright-page.ts'
@@ -19,23 +18,18 @@ import { openWebKitPage } from './webkit-page.ts'
 const recording = { file: 'ts-h264-aac-clean-hls-concat.ts', bytes: 5500 * 188, seconds: 10 }
 const startShare = 0.7
 
-let folder: string
 let library: string
 let server: StartedServer
 
 test.beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-engines-'))
+  const folder = makeTempFolder('engines')
   library = path.join(folder, 'library')
-  const config = path.join(folder, 'aftercast.config.json')
-  await writeFile(config, JSON.stringify({ library: { settleSeconds } }))
   await mkdir(path.join(library, 'Live/2026-01-31'), { recursive: true })
-  const args = [library, '--data', path.join(folder, 'data'), '--config', config]
-  server = await startServer({ args, environment: { AFTERCAST_WORKERS: '2' } })
-})
-
-test.afterAll(async () => {
-  await server.stop()
-  await rm(folder, { recursive: true, force: true })
+  server = await startServer({
+    args: [library, '--data', path.join(folder, 'data')],
+    settings: { library: { settleSeconds } },
+    environment: { AFTERCAST_WORKERS: '2' },
+  })
 })
 
 const firefox = findProgram('Firefox')

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { childCode } from '../../../test/support/child-code.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { isAppError } from '../../base/errors.ts'
 import { DecoderProcess } from './decoder-process.ts'
 import { patienceMs, soon } from '../../../test/support/patience.ts'
@@ -21,13 +21,7 @@ const confinement = {
   readable: [path.resolve(import.meta.dirname, '../../..')],
 }
 const { signal } = new AbortController()
-let folder: string
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-decoder-'))
-})
-
-afterAll(() => rm(folder, { recursive: true }))
+const folder = makeTempFolder('decoder')
 
 /** The result of a job in a child that runs this code. */
 async function runJob(name: string, onJob: string, jobMs = limits.jobMs): Promise<string> {

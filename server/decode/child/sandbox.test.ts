@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { childCode } from '../../../test/support/child-code.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { createDecoderPool } from './decoder-pool.ts'
 import { createSandbox } from './sandbox.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -15,15 +15,9 @@ const { signal } = new AbortController()
 const isRoot = process.getuid?.() === 0
 const sandbox = createSandbox()
 const { parts } = await sandbox.detect()
-let folder: string
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-sandbox-'))
-  // The child's user must reach its program, and only the sandbox may keep it from writing here.
-  await chmod(folder, 0o777)
-})
-
-afterAll(() => rm(folder, { recursive: true }))
+const folder = makeTempFolder('sandbox')
+// The child's user must reach its program, and only the sandbox may keep it from writing here.
+await chmod(folder, 0o777)
 
 /** A pool of one child that replies to each job with the value of `expression`, or its error. */
 async function startPool(name: string, expression: string, of: Sandbox = sandbox) {

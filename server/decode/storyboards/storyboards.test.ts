@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { annexB, encodeVideo } from '../../../test/support/make/encode-video.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { readJpeg } from '../../../test/support/verify/read-jpeg.ts'
 import { Gate } from '../../base/admission/gate.ts'
 import { createAdmission } from '../../base/admission/limits.ts'
@@ -39,12 +39,11 @@ beforeAll(() => {
   decoder = createDecoder({ limits: patientDecoder })
 })
 afterAll(() => decoder.close())
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'storyboards-'))
+beforeEach(() => {
+  folder = makeTempFolder('storyboards')
 })
-afterEach(async () => {
+afterEach(() => {
   for (const storyboards of opened.splice(0)) storyboards.close()
-  await rm(folder, { recursive: true })
 })
 
 interface Source extends SheetRequest {

@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { readKeyFrames } from '../../../test/demux/key-frames.ts'
 import { Gate } from '../../base/admission/gate.ts'
 import { createAdmission } from '../../base/admission/limits.ts'
@@ -35,14 +35,11 @@ beforeAll(async () => {
   decoder = createDecoder({ limits: patientDecoder })
 })
 afterAll(() => decoder.close())
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'thumbnails-'))
+beforeEach(() => {
+  folder = makeTempFolder('thumbnails')
   thumbnails = createThumbnails({ folder, decoder, admission: createAdmission() })
 })
-afterEach(async () => {
-  thumbnails.close()
-  await rm(folder, { recursive: true })
-})
+afterEach(() => thumbnails.close())
 
 /** A source that counts which split points were read. */
 function source(

@@ -1,10 +1,9 @@
 // The reader with real recordings, and with their packets in FLV, compared with the demuxer of
 // FFmpeg.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { deserialize, serialize } from 'node:v8'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import {
   AAC,
@@ -25,6 +24,7 @@ import {
   videoConfigTag,
 } from '../../../test/support/make/make-flv.ts'
 import type { FlvTag } from '../../../test/support/make/make-flv.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import type { ReferencePacket } from '../../../test/support/verify/reference-packets.ts'
 import { readRuns, readServedSamples } from '../../../test/support/verify/served-samples.ts'
@@ -38,12 +38,7 @@ import { patienceMs } from '../../../test/support/patience.ts'
 
 const reader = createFlvReader()
 const fixtures = path.join(import.meta.dirname, '../../../test/fixtures/media')
-
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'flv-reader-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = makeTempFolder('flv-reader')
 
 async function indexBytes(bytes: Uint8Array): Promise<IndexedFile> {
   const file = bytesFile(bytes)

@@ -1,8 +1,8 @@
 // One process indexes, others wait for its index files.
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { fixturePath } from '../../../test/support/temp-library.ts'
 import { createFolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
 import type { Storage } from '../../storage/recordings/storage.ts'
@@ -20,14 +20,12 @@ let storage: Storage
 let inspected: string[]
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'aftercast-index-workers-'))
+  root = makeTempFolder('index-workers')
   mkdirSync(join(root, 'library'))
   storage = createFolderStorage(join(root, 'library'))
   copyFileSync(fixturePath(NAME), join(root, 'library', NAME))
   inspected = []
 })
-
-afterEach(() => rmSync(root, { recursive: true }))
 
 /** The store of one process; all have one data folder. */
 function storeOf(name: string, options: Partial<IndexStoreOptions> = {}): IndexStore {

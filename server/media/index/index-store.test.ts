@@ -1,9 +1,9 @@
 // What nodes share of the indexes of recordings, with a folder as the shared store.
 import { readFileSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { BROKEN_FIXTURE, fixturePath } from '../../../test/support/temp-library.ts'
 import { runForClient } from '../../base/admission/client.ts'
 import { Gate } from '../../base/admission/gate.ts'
@@ -27,15 +27,13 @@ let inspected: string[]
 let isFinal: boolean
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'aftercast-index-store-'))
+  root = makeTempFolder('index-store')
   await mkdir(join(root, 'library'))
   storage = createFolderStorage(join(root, 'library'))
   stat = await grow()
   inspected = []
   isFinal = true
 })
-
-afterEach(() => rm(root, { recursive: true }))
 
 interface Node {
   store: IndexStore

@@ -1,11 +1,10 @@
 // The reader on real recordings, compared with FFmpeg.
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { AV_LOG_QUIET } from 'node-av/constants'
 import { Log } from 'node-av/lib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { bytesFile, openDiskFile } from '../../../test/support/bytes-file.ts'
 import {
   AAC_TRACK,
@@ -15,6 +14,7 @@ import {
   mkvFile,
   type BlockPlan,
 } from '../../../test/support/make/make-mkv.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import {
   rangesOf,
   readRuns,
@@ -34,15 +34,7 @@ const fixture = (name: string): string => path.join(FOLDER, name)
 // FFmpeg parses the frames, whose content is synthetic.
 Log.setLevel(AV_LOG_QUIET)
 
-let folder: string
-
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-matroska-'))
-})
-
-afterAll(async () => {
-  await rm(folder, { recursive: true })
-})
+const folder = makeTempFolder('matroska')
 
 async function indexFixture(name: string): Promise<MediaIndex> {
   return reader.index(bytesFile(await readFile(fixture(name))), signal)

@@ -1,13 +1,12 @@
 // The MP4 reader on recordings of many hours: each packet is at the computed position, and the
 // index stays small.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import v8 from 'node:v8'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDiskFile } from '../../../test/support/bytes-file.ts'
 import { type LongMp4, makeLongMp4 } from '../../../test/support/make/make-long-mp4.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import {
   rangesOf,
   readRuns,
@@ -23,12 +22,7 @@ const sourcePath = fileURLToPath(
 )
 const reader = createMp4Reader()
 const { signal } = new AbortController()
-
-let folder = ''
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'aftercast-mp4-'))
-})
-afterAll(() => rm(folder, { recursive: true }))
+const folder = makeTempFolder('mp4')
 
 describe('a recording of ten hours', () => {
   const HOURS = 10

@@ -1,8 +1,8 @@
 import { createCipheriv, randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { openConcatenated } from '../../storage/recordings/concatenated-file.ts'
 import { createFolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
 import type { Storage } from '../../storage/recordings/storage.ts'
@@ -16,11 +16,9 @@ let root: string
 let storage: Storage
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'aftercast-recorded-'))
+  root = makeTempFolder('recorded')
   storage = createFolderStorage(root)
 })
-
-afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 function put(path: string, bytes: Uint8Array | string): void {
   const target = join(root, path)

@@ -1,10 +1,10 @@
 // The reader with real recordings, compared with the demuxer of FFmpeg.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { deserialize, serialize } from 'node:v8'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openDiskFile } from '../../../test/support/bytes-file.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import type { ReferencePacket } from '../../../test/support/verify/reference-packets.ts'
 import { rangesOf } from '../../../test/support/verify/served-samples.ts'
@@ -34,11 +34,7 @@ const playable = [
   'ts-h264-pts-wrap-33bit.ts',
 ]
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'ts-reader-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+const folder = makeTempFolder('ts-reader')
 
 interface Indexed {
   file: OpenFile

@@ -1,14 +1,14 @@
 // MPEG-TS as fMP4, compared with FFmpeg: every frame once, unchanged, at its time.
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { deserialize, serialize } from 'node:v8'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { createRandom, corrupt } from '../../../test/support/make/corrupt.ts'
 import { makeEncodedTs } from '../../../test/support/make/make-encoded-ts.ts'
 import type { EncodedTs } from '../../../test/support/make/make-encoded-ts.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { readReferencePackets } from '../../../test/support/verify/reference-packets.ts'
 import type { ReferencePacket } from '../../../test/support/verify/reference-packets.ts'
 import { listSamples } from '../../../test/support/verify/served-samples.ts'
@@ -71,14 +71,12 @@ const names = [
   ...Object.keys(RECORDINGS),
 ]
 
-let folder: string
+const folder = makeTempFolder('ts-samples')
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'ts-samples-'))
   for (const [name, recording] of Object.entries(RECORDINGS)) {
     await makeEncodedTs(pathOf(name), recording)
   }
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 function pathOf(name: string): string {
   return name in RECORDINGS ? path.join(folder, `${name}.ts`) : path.join(FIXTURES, name)

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { ircLines, twitchJson } from '../../../test/support/make/make-chat.ts'
 import { soon } from '../../../test/support/patience.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { readChat } from '../../media/chat/read-chat.ts'
 import { FolderArtifacts } from '../../storage/artifacts/folder-artifacts.ts'
 import { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
@@ -24,16 +24,13 @@ let current: string
 /** Contents by path. */
 let contents: Record<string, string>
 
-beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'aftercast-chats-'))
+beforeEach(() => {
+  root = makeTempFolder('chats')
   reads = 0
   contents = { chat: twitchJson(messages) }
 })
 
-afterEach(async () => {
-  vi.useRealTimers()
-  await rm(root, { recursive: true, force: true })
-})
+afterEach(() => vi.useRealTimers())
 
 const log = {
   warn: (details: object, message: string) => expect.fail(JSON.stringify([details, message])),

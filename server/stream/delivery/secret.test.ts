@@ -1,17 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { readOrCreateSecret } from './secret.ts'
 
 let folder: string
 let logged: string[]
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'aftercast-secret-'))
+  folder = makeTempFolder('secret')
   logged = []
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const read = () => readOrCreateSecret(folder, (message) => logged.push(message))
 const file = () => join(folder, 'hls-secret')

@@ -1,16 +1,17 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { truncateSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
-import { platform, tmpdir } from 'node:os'
+import { platform } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { soon } from '../../../test/support/patience.ts'
+import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { BufferPool, BufferLease } from './buffer-pool.ts'
 import type { Chunk, ChunkSource } from './chunk-source.ts'
 import { windowChunks } from './chunk-transforms.ts'
@@ -181,7 +182,7 @@ describe.runIf(platform() === 'linux')('from a file in the page cache', () => {
   let sentBytes: number
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'aftercast-send-'))
+    folder = makeTempFolder('send')
     writeFileSync(join(folder, 'file'), bytes)
     const pageCache = await loadPageCache()
     const opened = await createFolderStorage(folder, { pageCache }).open('file')
@@ -205,10 +206,7 @@ describe.runIf(platform() === 'linux')('from a file in the page cache', () => {
     announcedBytes = body.sizeBytes
   })
 
-  afterEach(async () => {
-    await file.close()
-    rmSync(folder, { recursive: true })
-  })
+  afterEach(() => file.close())
 
   it('sends nearly all bytes without reading them, in order, then the next response', async () => {
     const origin = await listen()

@@ -1,6 +1,5 @@
 // Cached lists follow every change of the catalog, as if they were read from the database each
 // time.
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -109,8 +108,7 @@ function orGone(ask: () => unknown): unknown {
 }
 
 function withDatabases(work: (writing: Database, reading: Database) => void): void {
-  const base = makeTempFolder('kept-lists')
-  const path = join(base, 'catalog.sqlite')
+  const path = join(makeTempFolder('kept-lists'), 'catalog.sqlite')
   const writing = openDatabase({ path, mode: 'write' })
   const reading = openDatabase({ path, mode: 'read' })
   try {
@@ -118,7 +116,6 @@ function withDatabases(work: (writing: Database, reading: Database) => void): vo
   } finally {
     writing.close()
     reading.close()
-    rmSync(base, { recursive: true, force: true })
   }
 }
 

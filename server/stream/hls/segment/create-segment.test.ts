@@ -1,8 +1,7 @@
 // Recordings with video that ends early: HLS has all recorded packets, and a frame at any time.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
 import {
   AAC_TRACK,
@@ -12,6 +11,7 @@ import {
   mkvFile,
 } from '../../../../test/support/make/make-mkv.ts'
 import { makeHlsRecording } from '../../../../test/support/make/make-hls-recording.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { readReferencePackets } from '../../../../test/support/verify/reference-packets.ts'
 import type { ReferencePacket } from '../../../../test/support/verify/reference-packets.ts'
 import { createMatroskaReader } from '../../../media/matroska/matroska-reader.ts'
@@ -27,15 +27,9 @@ import { patienceMs, patientDecoder } from '../../../../test/support/patience.ts
 
 const FRAME_SECONDS = 10
 const transcoder = createAudioTranscoder({ limits: patientDecoder })
-let folder = ''
+const folder = makeTempFolder('filling')
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'aftercast-filling-'))
-})
-afterAll(async () => {
-  transcoder.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => transcoder.close())
 
 /** A recording with video that ends after ten seconds, and audio that continues. */
 function longerAudio(seconds: number): Buffer {

@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
 import { encodeVideo } from '../../../../test/support/make/encode-video.ts'
 import { makeHlsRecording } from '../../../../test/support/make/make-hls-recording.ts'
 import { writeVideo } from '../../../../test/support/make/write-video.ts'
 import { patienceMs, patientDecoder } from '../../../../test/support/patience.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { OwnEncodeSlots } from '../../../base/admission/encode-slots.ts'
 import type { EncodeSlots } from '../../../base/admission/encode-slots.ts'
 import { createVideoEncoder } from '../../../decode/video/video-encoder.ts'
@@ -32,15 +30,8 @@ const log = { warn: () => undefined }
 const { signal } = new AbortController()
 const encoder = createVideoEncoder({ concurrency: 1, limits: patientDecoder })
 const finished = (): number => encoder.figures.finished
-let folder: string
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'aftercast-encoded-'))
-})
-afterAll(async () => {
-  encoder.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => encoder.close())
 
 interface Node extends Partial<EncodedVideoOptions> {
   /** Folder of its cache. Default one of its own. */
@@ -53,7 +44,7 @@ async function openNode(
   { cached, shared, ...options }: Node = {},
   open = async (): Promise<OpenFile> => bytesFile(bytes),
 ) {
-  const cacheFolder = cached ?? (await mkdtemp(join(folder, 'cache-')))
+  const cacheFolder = cached ?? makeTempFolder('encoded')
   const encodedVideo = new EncodedVideo({
     encoder,
     heights: [360],
@@ -116,7 +107,7 @@ describe('a segment of encoded video', () => {
   })
 
   test('is that of the node that encoded it first', async () => {
-    const store = await mkdtemp(join(folder, 'store-'))
+    const store = makeTempFolder('store')
     const share = () => new SharedArtifacts({ store: new FolderArtifacts(store), log })
     const first = await openNode({ shared: share() })
     const sent = await first.segment(1)

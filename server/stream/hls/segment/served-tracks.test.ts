@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { encodeAudio, makeMusic } from '../../../../test/support/make/make-audio.ts'
 import { packetRecording } from '../../../../test/support/make/packet-recording.ts'
 import { makeHlsRecording } from '../../../../test/support/make/make-hls-recording.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { readReferencePackets } from '../../../../test/support/verify/reference-packets.ts'
 import { createAudioTranscoder } from '../../../decode/audio/audio-transcoder.ts'
 import { MAIN } from '../playlist/segment-names.ts'
@@ -13,15 +13,9 @@ import { patientDecoder } from '../../../../test/support/patience.ts'
 
 const RATE = 48_000
 const transcoder = createAudioTranscoder({ limits: patientDecoder })
-let folder = ''
+const folder = makeTempFolder('audio')
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'aftercast-audio-'))
-})
-afterAll(async () => {
-  transcoder.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => transcoder.close())
 
 describe('a recording with transcoded audio', () => {
   it('has segments that FFmpeg reads without a gap', async () => {

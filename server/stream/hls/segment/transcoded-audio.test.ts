@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { clarity, lagOf } from '../../../../test/support/verify/compare-audio.ts'
 import type { Span } from '../../../../test/support/verify/compare-audio.ts'
@@ -17,6 +14,7 @@ import type {
   PacketRecording,
   PacketRecordingOptions,
 } from '../../../../test/support/make/packet-recording.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { FolderArtifacts } from '../../../storage/artifacts/folder-artifacts.ts'
 import { SharedArtifacts } from '../../../storage/artifacts/shared-artifacts.ts'
 import { audioSpecificConfig } from '../../../media/codec/audio-specific-config.ts'
@@ -408,7 +406,7 @@ describe('audio that cannot be decoded', () => {
   })
 
   it('is the same on all nodes, and transcoded by one of them', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'aftercast-audio-'))
+    const folder = makeTempFolder('audio')
     const node = (with_: AudioTranscoder): TranscodedAudio => {
       const artifacts = new SharedArtifacts({ store: new FolderArtifacts(folder), log })
       return new TranscodedAudio({
@@ -442,7 +440,6 @@ describe('audio that cannot be decoded', () => {
       [transcoder, different].map((one) => transcode(recording, [2, 4], node(one))),
     )
     expect(both[1]).toEqual(both[0])
-    await rm(folder, { recursive: true })
   })
 
   it('is not transcoded for requests that were abandoned in the queue', async () => {

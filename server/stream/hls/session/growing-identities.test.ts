@@ -1,8 +1,7 @@
 // Identities of growing recordings in several processes and on several nodes, over real stores: a
 // folder of one node, a folder that nodes share, and a bucket.
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rename, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createBucket } from '../../../../test/support/servers/bucket.ts'
@@ -10,6 +9,7 @@ import { startFaultProxy } from '../../../../test/support/servers/fault-proxy.ts
 import type { FaultProxy } from '../../../../test/support/servers/fault-proxy.ts'
 import { awsEnvironment, startObjectStore } from '../../../../test/support/servers/object-store.ts'
 import type { StartedObjectStore } from '../../../../test/support/servers/object-store.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { nameArtifact } from '../../../storage/artifacts/artifact-store.ts'
 import { openArtifacts } from '../../../storage/artifacts/open-artifacts.ts'
 import { SharedArtifacts } from '../../../storage/artifacts/shared-artifacts.ts'
@@ -42,7 +42,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   for (const [name, value] of Object.entries(awsEnvironment(proxy.store))) vi.stubEnv(name, value)
-  base = await mkdtemp(path.join(tmpdir(), 'aftercast-growing-'))
+  base = makeTempFolder('growing')
   recordings = path.join(base, 'recordings')
   await mkdir(recordings)
   await mkdir(path.join(base, 'shared'))
@@ -53,7 +53,6 @@ afterEach(async () => {
   vi.useRealTimers()
   vi.unstubAllEnvs()
   await proxy.heal()
-  await rm(base, { recursive: true })
 })
 
 /** A process without any memory of others. Those of one node have its folder. */

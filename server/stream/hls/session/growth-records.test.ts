@@ -1,8 +1,8 @@
 // Growth records on disk: their format, and what happens if they cannot be used.
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { GrowthRecords, NotRecorded } from './growth-records.ts'
 import type { GrowthRecord, SessionGrowth } from './growth-records.ts'
 
@@ -18,12 +18,10 @@ const record: GrowthRecord = {
 let base: string
 let errors: unknown[]
 
-beforeEach(async () => {
-  base = await mkdtemp(join(tmpdir(), 'aftercast-growth-'))
+beforeEach(() => {
+  base = makeTempFolder('growth')
   errors = []
 })
-
-afterEach(() => rm(base, { recursive: true }))
 
 function openRecords(): GrowthRecords {
   return new GrowthRecords({ folder: base, onWriteError: (error) => errors.push(error) })

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { soon } from '../../../../test/support/patience.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { runForClient } from '../../../base/admission/client.ts'
 import { Gate } from '../../../base/admission/gate.ts'
 import { RecordedFolders } from '../../../media/recorded/read-recorded-folder.ts'
@@ -15,13 +15,11 @@ let root: string
 let folders: PartFolders
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'aftercast-files-'))
+  root = makeTempFolder('files')
   mkdirSync(join(root, 'night'))
   writeFileSync(join(root, 'night/part1.ts'), 'x')
   folders = new PartFolders(withRecordedPlaylists(createFolderStorage(root)))
 })
-
-afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const names = (parts: readonly { name: string }[]) => parts.map(({ name }) => name)
 

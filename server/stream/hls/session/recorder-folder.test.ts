@@ -1,9 +1,9 @@
 // What a recorder's folder with many segments costs, counted in calls of storage.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { splitPackets } from '../../../../test/support/make/split-packets.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { fixturePath, RECORDED_AT } from '../../../../test/support/temp-library.ts'
 import { createAdmission } from '../../../base/admission/limits.ts'
 import { MAX_WHOLE_BYTES } from '../../../media/index/identity.ts'
@@ -40,10 +40,8 @@ const stoppedClock = (): number => 0
 let root: string
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'aftercast-recorder-folder-'))
+  root = makeTempFolder('recorder-folder')
 })
-
-afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 /** Runs of equal segments, each after a discontinuity. */
 function makeFolder(runs: number, segments: readonly Uint8Array[]): void {

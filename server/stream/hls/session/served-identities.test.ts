@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { FolderArtifacts } from '../../../storage/artifacts/folder-artifacts.ts'
 import { SharedArtifacts } from '../../../storage/artifacts/shared-artifacts.ts'
 import { ServedIdentities } from './served-identities.ts'
@@ -12,12 +12,10 @@ const sampled = { identity: 'samples', isExact: false }
 let folder: string
 let errors: unknown[]
 
-beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'aftercast-served-'))
+beforeEach(() => {
+  folder = makeTempFolder('served')
   errors = []
 })
-
-afterEach(() => rm(folder, { recursive: true, force: true }))
 
 /** As in another process, or after a restart. */
 function open(at = folder, shared?: SharedArtifacts): ServedIdentities {

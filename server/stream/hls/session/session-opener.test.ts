@@ -1,9 +1,9 @@
 // How much work a session of many parts costs, counted in plans and listings.
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, utimesSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { patienceMs, patientDecoder, soon } from '../../../../test/support/patience.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { fixturePath } from '../../../../test/support/temp-library.ts'
 import { createAdmission } from '../../../base/admission/limits.ts'
 import { createAudioTranscoder } from '../../../decode/audio/audio-transcoder.ts'
@@ -41,7 +41,7 @@ let readersFound: number
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] })
-  root = mkdtempSync(join(tmpdir(), 'aftercast-parts-'))
+  root = makeTempFolder('parts')
   stopping = new AbortController()
   readersFound = 0
 })
@@ -49,7 +49,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers()
   stopping.abort()
-  rmSync(root, { recursive: true, force: true })
 })
 
 function partPath(part: number): string {

@@ -1,8 +1,8 @@
 // Subtitle files in a real folder; what is read is counted.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { readSubtitles } from '../../../media/index/read-subtitles.ts'
 import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import { findSubtitles, SubtitleFiles } from './subtitle-files.ts'
@@ -11,8 +11,8 @@ let root: string
 let read: string[]
 let subtitles: SubtitleFiles
 
-beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'aftercast-subtitles-'))
+beforeEach(() => {
+  root = makeTempFolder('subtitles')
   read = []
   const storage = createFolderStorage(root)
   subtitles = new SubtitleFiles({
@@ -23,8 +23,6 @@ beforeEach(async () => {
     },
   })
 })
-
-afterEach(() => rm(root, { recursive: true }))
 
 const CUE = '1\n00:00:01,000 --> 00:00:02,000\ntext\n'
 
