@@ -33,7 +33,7 @@ const [evening, ...besideIt] = [
   { streamer: 'QuietCartographer', date: '2025-10-11', sessionId: '61' },
   { streamer: 'Old Harbour Radio', date: '2025-10-11', sessionId: '4' },
 ] as const
-const others = new URLSearchParams({ with: besideIt.map(sessionKey).join(',') })
+const others = String(new URLSearchParams({ with: besideIt.map(sessionKey).join(',') }))
 const MOMENT_SECONDS = 1800
 
 const executablePath = findProgram('Chromium')
