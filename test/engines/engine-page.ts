@@ -8,6 +8,8 @@ export interface EnginePage {
   click(xpath: string): Promise<void>
   /** Types into a field, key by key or at once. */
   type(xpath: string, text: string): Promise<void>
+  /** The page is in the background meanwhile. Undefined where it never is, as without a screen. */
+  hideWhile?(work: () => Promise<void>): Promise<void>
   /** Ends the browser. */
   close(): Promise<void>
 }

@@ -1,31 +1,14 @@
 // The main visit in the three browser engines: find a streamer, play a session, follow a
 // recommendation, go back.
-import type { Browser } from '@playwright/test'
-import { findProgram, findPrograms } from '../../scripts/programs.mjs'
+import { findPrograms } from '../../scripts/programs.mjs'
 import { embedPagePath } from '../../shared/paths.ts'
 import { fixtureDate, fixtureStreamer, languages } from '../e2e/library.ts'
 import { networkAds } from '../e2e/network-ads.ts'
 import { expect, startSite, test as base } from '../e2e/site.ts'
 import type { EnginePage } from './engine-page.ts'
-import { openFirefoxPage, openPlaywrightPage } from './playwright-page.ts'
+import { findEngines, mainVideo } from './find-engines.ts'
 import { openWebKitPage } from './webkit-page.ts'
 import { proxyWithoutMediaSource } from './without-media-source.ts'
-
-interface Engine {
-  name: string
-  open(browser: Browser): Promise<EnginePage>
-}
-
-/** `npm test` lists the engines that the machine lacks; with CI=true it requires them all. */
-function findEngines(): Engine[] {
-  const firefox = findProgram('Firefox')
-  const webKit = findPrograms('WebKitGTK')
-  return [
-    { name: 'Chromium', open: openPlaywrightPage },
-    ...(firefox ? [{ name: 'Firefox', open: () => openFirefoxPage(firefox) }] : []),
-    ...(webKit ? [{ name: 'WebKitGTK', open: () => openWebKitPage(webKit) }] : []),
-  ]
-}
 
 const test = base.extend({
   siteUrl: async ({ networkSiteUrl }, provide) => provide(networkSiteUrl),
@@ -212,8 +195,6 @@ async function closePreroll(page: EnginePage): Promise<void> {
   await page.click('//*[@data-preroll]//button[contains(@aria-label, "Close")]')
   await expect.poll(() => page.evaluate(`${film} === null`)).toBe(true)
 }
-
-const mainVideo = `document.querySelector('video:not([data-preroll] video)')`
 
 /** The text of all cues of the subtitles that are shown. */
 const shownCues = `Array.from(${mainVideo}.textTracks)

@@ -22,5 +22,13 @@ export async function openPlaywrightPage(browser: Browser): Promise<EnginePage> 
 export async function openFirefoxPage(executablePath: string): Promise<EnginePage> {
   const browser = await firefox.launch({ channel: 'moz-firefox', executablePath })
   const page = await openPlaywrightPage(browser)
-  return { ...page, close: () => browser.close() }
+  return {
+    ...page,
+    async hideWhile(work) {
+      await page.evaluate(`void (window.front = window.open('about:blank'))`)
+      await work()
+      await page.evaluate('window.front.close()')
+    },
+    close: () => browser.close(),
+  }
 }

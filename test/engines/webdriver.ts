@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { patienceMs } from '../support/patience.ts'
+import type { EnginePage } from './engine-page.ts'
 
 /** The key of an element reference (W3C WebDriver 12.1). */
 const elementKey = 'element-6066-11e4-a52e-4f735466cecf'
@@ -12,11 +13,7 @@ const elementResponse = z.object({ [elementKey]: z.string() })
 
 type FoundElement = z.infer<typeof elementResponse>
 
-export interface WebDriverSession {
-  open(url: string): Promise<void>
-  evaluate(expression: string): Promise<unknown>
-  click(xpath: string): Promise<void>
-  type(xpath: string, text: string): Promise<void>
+export interface WebDriverSession extends Omit<EnginePage, 'close'> {
   end(): Promise<void>
 }
 
@@ -34,6 +31,11 @@ export async function startWebDriverSession(
       command(`${session}/execute/sync`, 'POST', { script: `return (${expression})`, args: [] }),
     click: (xpath) => click(session, xpath),
     type: (xpath, text) => type(session, xpath, text),
+    async hideWhile(work) {
+      await command(`${session}/window/minimize`, 'POST', {})
+      await work()
+      await command(`${session}/window/rect`, 'POST', { width: 1024, height: 768 })
+    },
     end: async () => void (await command(session, 'DELETE')),
   }
 }
