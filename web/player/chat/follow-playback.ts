@@ -40,16 +40,20 @@ export function followPlayback(options: FollowOptions): () => void {
     if (!shown || !isSame(messages, shown)) onMessages((shown = messages))
   }
 
-  function onFrame(nowMs: number): void {
+  function schedule(): void {
     frame = video.paused || video.ended ? 0 : requestAnimationFrame(onFrame)
+  }
+
+  function onFrame(nowMs: number): void {
+    schedule()
     if (nowMs - updatedAtMs < UPDATE_MS) return
     updatedAtMs = nowMs
     update()
   }
 
   function onPlayback(): void {
-    if (frame === 0) onFrame(performance.now())
-    else update()
+    if (frame === 0) schedule()
+    update()
   }
 
   const stops = [playback.subscribe(onPlayback), source.subscribe(update)]
