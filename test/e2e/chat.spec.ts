@@ -1,13 +1,16 @@
 // The chat beside the video: it follows the session, can be searched, and shows where the crowd was
 // loud.
-import { appendFile } from 'node:fs/promises'
+import { appendFile, readFile } from 'node:fs/promises'
+import path from 'node:path'
 import type { Locator, Page } from '@playwright/test'
-import { ircLine, twitchJson } from '../support/make/make-chat.ts'
+import { bilibiliXml, ircLine, twitchJson } from '../support/make/make-chat.ts'
 import type { MadeMessage } from '../support/make/make-chat.ts'
+import { makeLongMp4 } from '../support/make/make-long-mp4.ts'
 import { patienceMs } from '../support/patience.ts'
 import { sessionApiPath } from '../../shared/paths.ts'
 import { startServer, type StartedServer } from '../support/servers/start-server.ts'
-import { createTempLibrary, type TempLibrary } from '../support/temp-library.ts'
+import { createTempLibrary, fixturePath, SMALL_FIXTURE } from '../support/temp-library.ts'
+import type { TempLibrary } from '../support/temp-library.ts'
 import { expectNoViolation } from './expect-no-violation.ts'
 import { expect, test } from './site.ts'
 
@@ -27,6 +30,12 @@ const messages = Array.from({ length: SECONDS }, (_, second) => second).flatMap(
 )
 messages.push({ seconds: 7, user: 'Eve', text: '<b>needle</b> https://a.example', id: 'eve' })
 
+/** 83 per second. */
+const BUSY_MESSAGES = 300_000
+const BUSY_SECONDS = 3600
+/** Notes on what was loaded. With the 40,000 messages of the eight minutes it would be 3.7 MB. */
+const MAX_GROWTH_BYTES = 2_400_000
+
 let library: TempLibrary
 let server: StartedServer
 /** The chat file that a test appends to. */
@@ -44,11 +53,7 @@ test.beforeAll(async () => {
   await library.place(growingFile, Buffer.from(first), new Date())
   await library.place(`chats/${date}/silent.mkv`, minute)
   server = await startServer({ args: library.args })
-  for (const sessionId of ['talk', 'growing', 'silent']) {
-    const url = server.url + sessionApiPath({ streamer: 'chats', date, sessionId })
-    const isIndexed = async () => (await fetch(url)).text()
-    await expect.poll(isIndexed, { timeout: patienceMs }).toContain('durationSeconds')
-  }
+  for (const sessionId of ['talk', 'growing', 'silent']) await indexed(sessionId)
 })
 
 test('follows the position through pause, seek and speed', async ({ page, consoleErrors }) => {
@@ -225,6 +230,28 @@ test('shows what is added to a growing chat', async ({ page }) => {
   await expect.poll(textAtStart).toContain('new')
 })
 
+test('has as much in memory after ten minutes of a busy chat as after two', async ({ page }) => {
+  const crowd = Array.from({ length: BUSY_MESSAGES }, (_, nth): MadeMessage => {
+    const seconds = (nth * BUSY_SECONDS) / BUSY_MESSAGES
+    return { seconds, user: `User ${nth % 5000}`, text: `${nth} said ${Math.floor(seconds)}` }
+  })
+  await library.place(`chats/${date}/busy.xml`, Buffer.from(bilibiliXml(crowd)))
+  const made = path.join(library.folder, 'busy.mp4')
+  await makeLongMp4({ sourcePath: fixturePath(SMALL_FIXTURE), path: made, seconds: BUSY_SECONDS })
+  await library.place(`chats/${date}/busy.mp4`, await readFile(made))
+  for (const field of ['durationSeconds', 'chat']) await indexed('busy', field)
+  const video = await open(page, 'busy')
+  await pause(video)
+  const log = await openChat(page)
+  await pass(log, 0, 120)
+  const early = await memoryOf(page)
+  await pass(log, 120, 600)
+  const late = await memoryOf(page)
+  await expect(log.locator('p')).toHaveCount(200)
+  expect(late.heapBytes - early.heapBytes).toBeLessThan(MAX_GROWTH_BYTES)
+  expect(late.nodes).toBeLessThan(early.nodes + 100)
+})
+
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`has no violation of WCAG 2.2 AA, ${colorScheme}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
@@ -238,10 +265,40 @@ for (const colorScheme of ['light', 'dark'] as const) {
   })
 }
 
-async function open(page: Page, path: string): Promise<Locator> {
-  await page.goto(`${server.url}/p/chats/${date}/${path}`)
+async function indexed(sessionId: string, field = 'durationSeconds'): Promise<void> {
+  const url = server.url + sessionApiPath({ streamer: 'chats', date, sessionId })
+  const details = async () => (await fetch(url)).text()
+  await expect.poll(details, { timeout: patienceMs }).toContain(`"${field}"`)
+}
+
+/** Seeks on and on; each time the log is rendered up to there. */
+async function pass(log: Locator, from: number, to: number): Promise<void> {
+  const follow = async (element: HTMLElement, [first, last]: [number, number]) => {
+    const video = document.querySelector('video')
+    for (let second = first; video && second <= last; second += 8) {
+      video.currentTime = second + 0.5
+      while (!element.lastElementChild?.textContent.endsWith(` said ${second}`)) {
+        await new Promise(requestAnimationFrame)
+      }
+    }
+  }
+  await log.evaluate(follow, [from, to] as [number, number])
+}
+
+/** What is in use after a garbage collection. */
+async function memoryOf(page: Page): Promise<{ heapBytes: number; nodes: number }> {
+  const client = await page.context().newCDPSession(page)
+  await client.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await client.send('Runtime.getHeapUsage')
+  const { nodes } = await client.send('Memory.getDOMCounters')
+  await client.detach()
+  return { heapBytes: usedSize, nodes }
+}
+
+async function open(page: Page, session: string): Promise<Locator> {
+  await page.goto(`${server.url}/p/chats/${date}/${session}`)
   const video = page.locator('video')
-  const [, linked = '0'] = path.split('?t=')
+  const [, linked = '0'] = session.split('?t=')
   await expect.poll(() => position(video)).toBeGreaterThan(Number(linked))
   return video
 }
