@@ -110,7 +110,15 @@ test('one view is heard', async ({ page }) => {
   await expect.poll(heard).toEqual([true, false, false])
   await sounds.first().click()
   await page.getByRole('button', { name: 'Close bob' }).click()
-  await expect.poll(() => video.evaluate((element: HTMLVideoElement) => element.muted)).toBe(false)
+  const isMuted = () => video.evaluate((element: HTMLVideoElement) => element.muted)
+  await expect.poll(isMuted).toBe(false)
+  // A video that the visitor has muted stays so.
+  await video.evaluate((element: HTMLVideoElement) => void (element.muted = true))
+  await sounds.click()
+  await expect(sounds).toHaveAttribute('aria-pressed', 'true')
+  await sounds.click()
+  await expect(sounds).toHaveAttribute('aria-pressed', 'false')
+  expect(await isMuted()).toBe(true)
 })
 
 test('a correction of a view is in the URL', async ({ page }) => {

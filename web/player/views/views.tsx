@@ -112,12 +112,13 @@ function useSound(playback: Playback) {
 
 /** Mutes the session of the page; whoever unmutes it wants to hear it. Returns the undo. */
 function silence({ video }: Playback, onUnmuted: () => void): () => void {
+  const wasMuted = video.muted
   video.muted = true
   const onVolume = () => video.muted || onUnmuted()
   video.addEventListener('volumechange', onVolume)
   return () => {
     video.removeEventListener('volumechange', onVolume)
-    video.muted = false
+    if (video.muted) video.muted = wasMuted
   }
 }
 
