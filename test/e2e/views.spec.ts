@@ -56,6 +56,7 @@ test('a session is added from the list, and the video continues', async ({ page 
   await expect(page).toHaveURL(server.url + watchPagePath(alice) + withViews(bob, carol))
   await expectTogether(video, viewOf(page, carol), -20.5)
   await page.reload()
+  await expect.poll(() => position(video)).toBeGreaterThan(0)
   await seek(video, 100)
   await expectTogether(video, viewOf(page, bob), 30)
   await page.getByRole('button', { name: 'Close bob' }).click()
@@ -136,8 +137,8 @@ test('a phone shows one session, and switches at the same moment', async ({ page
   await page.setViewportSize(phone)
   const adRequests = await countAdRequests(page)
   const video = await open(page, watchPagePath(alice) + withViews(bob, carol))
-  await seek(video, 120)
   await video.evaluate((element: HTMLVideoElement) => element.pause())
+  await seek(video, 120)
   await expect(page.locator('video')).toHaveCount(1)
   await page.getByRole('button', { name: 'bob', exact: true }).click()
   await expect(page).toHaveURL(
