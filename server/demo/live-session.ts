@@ -1,6 +1,7 @@
 // A session of the demo library that is recorded while one watches: a copy that grows as fast as it
 // plays.
-import { mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, open, readdir, rm, writeFile } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -37,7 +38,7 @@ export async function recordLiveSession(
   const session = DEMO_PLAN.find(({ name }) => name === STREAMER)?.sessions.find(
     ({ date, sessionId }) => date === SOURCE.date && sessionId === SOURCE.sessionId,
   )
-  if (session === undefined || !(await exists(source))) return
+  if (session === undefined || !existsSync(source)) return
   await removeEarlier(home)
   const start = new Date(startMs).toISOString()
   const place = join(home, start.slice(0, 10))
@@ -77,11 +78,4 @@ async function removeEarlier(home: string): Promise<void> {
       })
     }
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -13,6 +13,7 @@ import { createTempLibrary, fixturePath, SMALL_FIXTURE } from '../support/temp-l
 import type { TempLibrary } from '../support/temp-library.ts'
 import { expectNoViolation } from './expect-no-violation.ts'
 import { expect, test } from './site.ts'
+import { position, seek } from './video-position.ts'
 
 const date = '2026-01-31'
 const phone = { width: 360, height: 780 }
@@ -325,14 +326,6 @@ function distanceToEnd(log: Locator): Promise<number> {
 
 async function pause(video: Locator): Promise<void> {
   await video.evaluate((element: HTMLVideoElement) => element.pause())
-}
-
-async function seek(video: Locator, seconds: number): Promise<void> {
-  await video.evaluate((element: HTMLVideoElement, at) => void (element.currentTime = at), seconds)
-}
-
-function position(video: Locator): Promise<number> {
-  return video.evaluate((element: HTMLVideoElement) => element.currentTime)
 }
 
 async function boxOf(locator: Locator) {

@@ -6,6 +6,7 @@ import { fixtureDate, fixtureStreamer } from './library.ts'
 import { layoutShift, recordLayoutShifts } from './layout-shift.ts'
 import { removeDecoder } from './missing-codec.ts'
 import { expect, test } from './site.ts'
+import { position } from './video-position.ts'
 
 const streamer = encodeURIComponent(fixtureStreamer)
 const pathOf = (sessionId: string) => `/p/${streamer}/${fixtureDate}/${sessionId}`
@@ -301,10 +302,6 @@ function shownImages(locator: Locator): Promise<number> {
 
 function isFocused(locator: Locator): Promise<boolean> {
   return locator.evaluate((element) => element === document.activeElement)
-}
-
-function position(video: Locator): Promise<number> {
-  return video.evaluate((element: HTMLVideoElement) => element.currentTime)
 }
 
 async function boxOf(locator: Locator) {

@@ -7,6 +7,7 @@ import { startServer, type StartedServer } from '../support/servers/start-server
 import { createTempLibrary, RECORDED_AT, type TempLibrary } from '../support/temp-library.ts'
 import { patienceMs } from '../support/patience.ts'
 import { expect, test } from './site.ts'
+import { position } from './video-position.ts'
 
 const day = 'Open/2026-01-31'
 /**
@@ -91,8 +92,4 @@ interface Played {
   /** Frames since then. */
   frames: number
   error: string
-}
-
-function position(video: Locator): Promise<number> {
-  return video.evaluate((element: HTMLVideoElement) => element.currentTime)
 }

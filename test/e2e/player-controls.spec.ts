@@ -4,6 +4,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { Locator, Page } from '@playwright/test'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { expect, test } from './site.ts'
+import { position, seek } from './video-position.ts'
 
 const streamer = encodeURIComponent(fixtureStreamer)
 /** In the order of the streamer's list, the newest first. */
@@ -446,17 +447,9 @@ async function open(page: Page, path = playerPath): Promise<Locator> {
   return video
 }
 
-function position(video: Locator): Promise<number> {
-  return video.evaluate((element: HTMLVideoElement) => element.currentTime)
-}
-
 /** Where playback started, in seconds. */
 function firstPlayed(video: Element): number {
   return video instanceof HTMLVideoElement ? video.played.start(0) : NaN
-}
-
-function seek(video: Locator, to: number): Promise<void> {
-  return video.evaluate((element: HTMLVideoElement, at) => void (element.currentTime = at), to)
 }
 
 /** The video is paused there. */

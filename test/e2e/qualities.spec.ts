@@ -6,6 +6,7 @@ import { playerPagePath, playlistApiPath } from '../../shared/paths.ts'
 import { createRandom } from '../support/make/corrupt.ts'
 import { fetchPlaylist, fetchSegment } from '../support/servers/hls-client.ts'
 import { expect, test } from './site.ts'
+import { position } from './video-position.ts'
 
 const sessionOf = (sessionId: string) => {
   return { streamer: fixtureStreamer, date: fixtureDate, sessionId }
@@ -278,8 +279,4 @@ function recordSegments(page: Page, path = '/'): string[] {
     if (name !== undefined && pathname.includes(path.replace('/p/', '/'))) names.push(name)
   })
   return names
-}
-
-function position(video: Locator): Promise<number> {
-  return video.evaluate((element: HTMLVideoElement) => element.currentTime)
 }

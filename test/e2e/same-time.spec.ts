@@ -6,6 +6,7 @@ import type { AroundResponse } from '../../shared/around-response.ts'
 import { aroundApiPath, playerPagePath } from '../../shared/paths.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { expect, test } from './site.ts'
+import { position, seek } from './video-position.ts'
 
 const named = (sessionId: string) => ({ streamer: fixtureStreamer, date: fixtureDate, sessionId })
 const session = named('mkv-h264-aac-60s')
@@ -103,14 +104,4 @@ async function open(page: Page): Promise<Locator> {
   await expect.poll(() => position(video)).toBeGreaterThan(0)
   await video.evaluate((element: HTMLVideoElement) => element.pause())
   return video
-}
-
-async function seek(video: Locator, seconds: number): Promise<void> {
-  await video.evaluate((element: HTMLVideoElement, at) => {
-    element.currentTime = at
-  }, seconds)
-}
-
-function position(video: Locator): Promise<number> {
-  return video.evaluate((element: HTMLVideoElement) => element.currentTime)
 }

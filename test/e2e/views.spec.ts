@@ -8,6 +8,7 @@ import { patienceMs } from '../support/patience.ts'
 import { startServer, type StartedServer } from '../support/servers/start-server.ts'
 import { createTempLibrary, type TempLibrary } from '../support/temp-library.ts'
 import { expect, test } from './site.ts'
+import { position, seek } from './video-position.ts'
 
 const date = '2026-01-31'
 const named = (streamer: string): SessionReference => ({ streamer, date, sessionId: 'talk' })
@@ -218,14 +219,4 @@ async function open(page: Page, path: string): Promise<Locator> {
   const video = page.locator('[data-player] > :first-child video')
   await expect.poll(() => position(video)).toBeGreaterThan(0)
   return video
-}
-
-async function seek(video: Locator, seconds: number): Promise<void> {
-  await video.evaluate((element: HTMLVideoElement, at) => {
-    element.currentTime = at
-  }, seconds)
-}
-
-function position(video: Locator): Promise<number> {
-  return video.evaluate((element: HTMLVideoElement) => element.currentTime)
 }

@@ -16,7 +16,7 @@ export const MAX_SHIFT_SECONDS = 3600
 /** Parses the parameter `with`: at most `MAX_VIEWS`, each once; what is malformed is left out. */
 export function parseViews(value: string, own: SessionReference): View[] {
   const views: View[] = []
-  // Longer URLs than those of `formatViews` need no time.
+  // Bounds the work for a URL of any length.
   for (const part of value.split(',', 4 * MAX_VIEWS)) {
     const [key = '', shift = '0'] = part.split('@')
     const session = parseSessionKey(key)
