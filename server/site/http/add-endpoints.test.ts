@@ -4,8 +4,10 @@ import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { Gate } from '../../base/admission/gate.ts'
+import { AppError } from '../../base/errors.ts'
 import { addClients, admitAll, admitted } from './add-endpoints.ts'
 import { sendError } from './responses/errors.ts'
+import { sendStream } from './responses/stream-response.ts'
 import { soon } from '../../../test/support/patience.ts'
 
 let app: FastifyInstance
@@ -61,6 +63,26 @@ it('refuses what cannot wait with 503, Retry-After and no-store', async () => {
     () => expect(gate.figures).toMatchObject({ used: 0, admitted: 3, refused: 2 }),
     soon,
   )
+})
+
+it('refuses a range before its first byte without headers of the bytes', async () => {
+  const head = { contentType: 'video/mp2t', cacheControl: 'public, immutable', headers: {} }
+  const send = async (): Promise<never> => {
+    throw new AppError('busy', 'too many')
+  }
+  const body = { kind: 'stream', sizeBytes: 8, etag: '"a"', send } as const
+  const other = Fastify()
+  other.setErrorHandler(sendError)
+  other.get('/bytes', async (request, reply) => sendStream(request, reply, { head, body }))
+  const refused = await other.inject({ url: '/bytes', headers: { range: 'bytes=0-3' } })
+  expect(refused.statusCode).toBe(503)
+  expect(refused.json()).toMatchObject({ error: { code: 'busy' } })
+  expect(refused.headers).toMatchObject({
+    'cache-control': 'no-store',
+    'content-type': 'application/json; charset=utf-8',
+  })
+  for (const name of ['etag', 'accept-ranges', 'content-range'])
+    expect(refused.headers).not.toHaveProperty(name)
 })
 
 it('releases abandoned requests at once', async () => {

@@ -17,6 +17,8 @@ const STATUS: Record<ErrorCode, number> = {
 }
 
 const RETRY_AFTER_SECONDS = 1
+/** Of the response that failed before its first byte (RFC 9110 8.8.3, 14.3, 14.4). */
+const HEADERS_OF_BYTES = ['etag', 'accept-ranges', 'content-range']
 const INTERNAL: ErrorResponse = { error: { code: 'internal', message: 'something went wrong' } }
 
 /** Sends the response for an error. Internal errors are logged, and visitors get a fixed text. */
@@ -25,6 +27,7 @@ export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
+  for (const name of HEADERS_OF_BYTES) void reply.removeHeader(name)
   void reply.header('cache-control', 'no-store')
   if (error instanceof UnplayableError) {
     const { message } = formatProblem(error.reason)
