@@ -324,28 +324,44 @@ describe('a data folder of a newer release', () => {
   })
 })
 
-describe('a database of a newer release', () => {
+const SERVERS = [
+  ['serve', 'recordings', '--port', '0'],
+  ['scan', 'recordings'],
+]
+const COMMANDS = [['hide', 'alice'], ['hide', '--list'], ['stats']]
+
+describe.each([
+  {
+    release: 'a newer release',
+    change: 'INSERT INTO aftercast.migrations SELECT max(number) + 1 FROM aftercast.migrations',
+    refused: [...SERVERS, ...COMMANDS],
+    reason:
+      'it is of a newer release: install that one, or restore the dump from before the upgrade ' +
+      '(docs/deploy/upgrade.md)',
+  },
+  {
+    // Servers migrate it; nodes of that release could not start again.
+    release: 'an older release',
+    change: `DELETE FROM aftercast.migrations
+      WHERE number = (SELECT max(number) FROM aftercast.migrations)`,
+    refused: COMMANDS,
+    reason: 'it is not migrated yet: start a server with this release first',
+  },
+])('a database of $release', ({ change, refused, reason }) => {
   it('is refused with what to do, and has not changed', async () => {
     const postgres = await sharedPostgres(inject('postgresFolder'))
     const database = await postgres.createDatabase()
-    const library = await createTempLibrary('newer-database')
+    const library = await createTempLibrary('other-database')
     stops.push(async () => library.remove())
     await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
     const site = { library, database, said: {} }
     expect((await run(['scan', library.recordings], site)).code).toBe(0)
-    const next = 'SELECT max(number) + 1 FROM aftercast.migrations'
-    await queryOnce(database, `INSERT INTO aftercast.migrations ${next}`)
+    await queryOnce(database, change)
     const before = await contentOfDatabase(database)
-    const stderr =
-      'aftercast: database: it is of a newer release: install that one, or restore the dump ' +
-      'from before the upgrade (docs/deploy/upgrade.md)\n'
-    for (const args of [
-      ['serve', library.recordings, '--port', '0'],
-      ['scan', library.recordings],
-      ['hide', 'alice'],
-      ['stats'],
-    ]) {
-      expect(await run(args, site)).toEqual({ code: 1, stdout: '', stderr })
+    for (const args of refused) {
+      const words = args.map((word) => (word === 'recordings' ? library.recordings : word))
+      const stderr = `aftercast: database: ${reason}\n`
+      expect(await run(words, site)).toEqual({ code: 1, stdout: '', stderr })
     }
     expect(await contentOfDatabase(database)).toEqual(before)
   })

@@ -17,7 +17,6 @@ import { AppError } from '../../base/errors.ts'
 import { JobQueues } from '../../cluster/jobs/job-queues.ts'
 import { describeProblem } from '../../cluster/postgres/connection-problem.ts'
 import { agreeOnSecret, readLibrary } from '../../cluster/postgres/library-row.ts'
-import { migrateSharedDatabase } from '../../cluster/postgres/migrations.ts'
 import { HIDE_LIMITS, openSharedDatabase } from '../../cluster/postgres/shared-database.ts'
 import type { SharedDatabase } from '../../cluster/postgres/shared-database.ts'
 import { listSharedHidden } from '../../cluster/postgres/shared-hidden.ts'
@@ -29,7 +28,7 @@ import type { NodeProblem } from '../../cluster/replication/node-options.ts'
 import type { Contribution } from '../../cluster/replication/publish.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
 import { CATALOG_FILE, logCopy } from '../library.ts'
-import { connectSharedDatabase, isOutage } from './connect-database.ts'
+import { connectSharedDatabase, isOutage, migrateWithWarning } from './connect-database.ts'
 
 /** Of the process that scans or follows; workers read what it writes to the data folder. */
 export interface Cluster {
@@ -71,9 +70,6 @@ export interface ClusterOptions {
 }
 
 const LAST_MERGE_MS = 3000
-const MIGRATED =
-  'the database was migrated: nodes of the release before continue, but start again only with a ' +
-  'dump from before; run pg_dump before each upgrade (docs/deploy/upgrade.md)'
 const CLOSE_MS = 1000
 
 /** @throws AppError `usage` if the database cannot be used, `failed` if the data folder cannot */
@@ -87,7 +83,11 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     const onError = (error: Error): void =>
       logger.debug(reasonOf(error), 'the job queues could not be maintained')
     const queues = new JobQueues({ url, onError })
-    const parts = { replica, hidden, queues, onMigrated: () => logger.warn(MIGRATED) }
+    const prepare = async (shared: SharedDatabase): Promise<void> => {
+      await migrateWithWarning(shared, (line) => logger.warn(line))
+      await queues.prepare()
+    }
+    const parts = { replica, hidden, prepare }
     const database = await connect(parts, options).catch(async (error) => {
       await queues.close()
       throw error
@@ -101,10 +101,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       hidden,
       outbox: openOutbox(local),
       queues,
-      prepare: async () => {
-        if (await migrateSharedDatabase(database)) parts.onMigrated()
-        await queues.prepare()
-      },
+      prepare: async () => prepare(database),
       recover: async () => queues.prepare(),
       contribution: async () => ({
         hidden: hidden.list(),
@@ -156,19 +153,17 @@ async function closeShared(
   await Promise.race([closing, aborted(AbortSignal.timeout(CLOSE_MS))])
 }
 
-interface ClusterParts extends Pick<Cluster, 'replica' | 'hidden' | 'queues'> {
-  onMigrated: () => void
+interface ClusterParts extends Pick<Cluster, 'replica' | 'hidden'> {
+  prepare(this: void, database: SharedDatabase): Promise<void>
 }
 
 async function connect(
   parts: ClusterParts,
   { config, url, logger, signal, mayStartWithout }: ClusterOptions,
 ): Promise<SharedDatabase> {
-  const { replica, queues, onMigrated } = parts
-  const hasReplica = (replica.state()?.generation ?? 0) > 0
-  const prepare = async (): Promise<void> => queues.prepare()
+  const hasReplica = (parts.replica.state()?.generation ?? 0) > 0
   try {
-    const database = await connectSharedDatabase(url, { signal, prepare, onMigrated })
+    const database = await connectSharedDatabase(url, parts.prepare, signal)
     try {
       await refuseUnknownHiddenNames(database, parts, config)
       if (config.hls.secret === undefined) {

@@ -2,34 +2,34 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../base/errors.ts'
 import { describeProblem } from '../../cluster/postgres/connection-problem.ts'
-import { migrateSharedDatabase } from '../../cluster/postgres/migrations.ts'
+import { checkSharedMigrated, migrateSharedDatabase } from '../../cluster/postgres/migrations.ts'
 import { openSharedDatabase } from '../../cluster/postgres/shared-database.ts'
 import type { SharedDatabase } from '../../cluster/postgres/shared-database.ts'
 
 /** A server that starts at the same time may take a moment. With timeouts, 13 s at most. */
 const PATIENCE_MS = 8000
 const RETRY_MS = 500
+const MIGRATED =
+  'the database was migrated: nodes of the release before continue, but start again only with a ' +
+  'dump from before; run pg_dump before each upgrade (docs/deploy/upgrade.md)'
 
-export interface ConnectOptions {
-  signal?: AbortSignal
-  /** Prepares what else this program has in the database. */
-  prepare?: () => Promise<void>
-  /** Called after tables of an older release were migrated. */
-  onMigrated?: () => void
-}
-
-/** A migrated database. @throws AppError `usage` if it cannot be used with this URL */
+/**
+ * A database that is prepared.
+ *
+ * @param prepare migrates it, or checks that it is migrated; called again after an outage
+ * @throws AppError `usage` if it cannot be used with this URL
+ */
 export async function connectSharedDatabase(
   url: string,
-  { signal, prepare, onMigrated }: ConnectOptions = {},
+  prepare: (database: SharedDatabase) => Promise<unknown>,
+  signal?: AbortSignal,
 ): Promise<SharedDatabase> {
   // Lost connections are replaced; the statements on them fail.
   const database = openSharedDatabase(url, () => undefined)
   const deadlineMs = performance.now() + PATIENCE_MS
   for (;;) {
     try {
-      if (await migrateSharedDatabase(database)) onMigrated?.()
-      await prepare?.()
+      await prepare(database)
       return database
     } catch (error) {
       const problem = toProblem(error, url)
@@ -37,17 +37,22 @@ export async function connectSharedDatabase(
         await database.destroy()
         throw problem.error
       }
-      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined)
+      await sleep(RETRY_MS, undefined, signal && { signal }).catch(() => undefined)
     }
   }
 }
 
-/** Runs a command with the database, and closes it. */
+/**
+ * Runs a command with the database, and closes it.
+ *
+ * @param prepare default: the command works only with a database of this release
+ */
 export async function withSharedDatabase<T>(
   url: string,
   work: (database: SharedDatabase) => Promise<T>,
+  prepare: (database: SharedDatabase) => Promise<unknown> = checkSharedMigrated,
 ): Promise<T> {
-  const database = await connectSharedDatabase(url)
+  const database = await connectSharedDatabase(url, prepare)
   try {
     return await work(database)
   } catch (error) {
@@ -55,6 +60,14 @@ export async function withSharedDatabase<T>(
   } finally {
     await database.destroy()
   }
+}
+
+/** Migrates the database, and says what that means for the release before. */
+export async function migrateWithWarning(
+  database: SharedDatabase,
+  warn: (line: string) => void,
+): Promise<void> {
+  if (await migrateSharedDatabase(database)) warn(MIGRATED)
 }
 
 /** Whether the database may work again without another configuration. */

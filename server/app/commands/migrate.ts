@@ -18,7 +18,7 @@ import type { Io } from '../io.ts'
 import { CATALOG_FILE } from '../library.ts'
 import { formatDatabase } from '../../base/config/database-url.ts'
 import { countOf } from '../../../shared/count-of.ts'
-import { withSharedDatabase } from '../cluster/connect-database.ts'
+import { migrateWithWarning, withSharedDatabase } from '../cluster/connect-database.ts'
 
 /**
  * Returns the exit code 0. Carries nothing twice when it is repeated.
@@ -28,7 +28,8 @@ import { withSharedDatabase } from '../cluster/connect-database.ts'
 export async function migrate(config: Config, url: string, io: Io): Promise<number> {
   requireCatalog(config)
   using _claim = await claimDataFolder(config, io)
-  return await withSharedDatabase(url, async (database) => {
+  const prepare = async (database: SharedDatabase) => migrateWithWarning(database, io.stderr)
+  const carry = async (database: SharedDatabase): Promise<number> => {
     const path = join(config.data, CATALOG_FILE)
     const local = openDatabase({ path, mode: 'write', replica: 'follow' })
     try {
@@ -52,7 +53,8 @@ export async function migrate(config: Config, url: string, io: Io): Promise<numb
     io.stdout('The counters are in the database')
     if (config.hls.secret === undefined) await migrateSecret(database, config, io)
     return 0
-  })
+  }
+  return await withSharedDatabase(url, carry, prepare)
 }
 
 async function migrateSecret(database: SharedDatabase, { data }: Config, io: Io): Promise<void> {

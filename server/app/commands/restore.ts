@@ -10,9 +10,10 @@ import { formatDatabase } from '../../base/config/database-url.ts'
 import type { Config } from '../../base/config/load-config.ts'
 import { AppError, reasonOf, unusableData } from '../../base/errors.ts'
 import { isUsed } from '../../cluster/postgres/library-row.ts'
+import type { SharedDatabase } from '../../cluster/postgres/shared-database.ts'
 import { openDatabase } from '../../library/catalog/store/database.ts'
 import { ACTIVITY_FILE } from '../activity.ts'
-import { withSharedDatabase } from '../cluster/connect-database.ts'
+import { migrateWithWarning, withSharedDatabase } from '../cluster/connect-database.ts'
 import { claimDataFolder, requireEmpty } from '../data-folder.ts'
 import type { Io } from '../io.ts'
 import { CATALOG_FILE } from '../library.ts'
@@ -30,7 +31,7 @@ const ENTRY_TYPES: ReadonlySet<string> = new Set(['File', 'OldFile', 'Directory'
  */
 export async function restore(config: Config, file: string, io: Io): Promise<number> {
   const { data, database } = config
-  if (database !== undefined) await requireEmptyDatabase(database)
+  if (database !== undefined) await requireEmptyDatabase(database, io)
   {
     using _claim = await claimDataFolder(config, io)
     await requireEmpty(data)
@@ -40,8 +41,9 @@ export async function restore(config: Config, file: string, io: Io): Promise<num
   return database === undefined ? 0 : await migrate(config, database, io)
 }
 
-async function requireEmptyDatabase(url: string): Promise<void> {
-  if (!(await withSharedDatabase(url, isUsed))) return
+async function requireEmptyDatabase(url: string, io: Io): Promise<void> {
+  const prepare = async (shared: SharedDatabase) => migrateWithWarning(shared, io.stderr)
+  if (!(await withSharedDatabase(url, isUsed, prepare))) return
   const remedy = 'name an empty one, or restore a dump with pg_restore'
   throw new AppError('usage', `database: ${formatDatabase(url)} is not empty: ${remedy}`)
 }

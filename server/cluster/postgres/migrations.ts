@@ -138,14 +138,13 @@ export async function migrateSharedDatabase(database: SharedDatabase): Promise<b
   return inTransaction(database, async (transaction) => {
     // Until the end of the transaction: one of the session would stay with PgBouncer's connection.
     await sql`SELECT pg_advisory_xact_lock(${LOCK}::bigint)`.execute(transaction)
+    // The statement needs a privilege even where the schema exists.
+    if (!(await hasTables(transaction))) await sql`CREATE SCHEMA aftercast`.execute(transaction)
+    await sql`
+      CREATE TABLE IF NOT EXISTS aftercast.migrations (number integer PRIMARY KEY)`.execute(
+      transaction,
+    )
     const done = await migratedTo(transaction)
-    if (done > steps.length) {
-      throw new AppError(
-        'failed',
-        'database: it is of a newer release: install that one, or restore the dump from before ' +
-          'the upgrade (docs/deploy/upgrade.md)',
-      )
-    }
     for (const [at, statements] of steps.slice(done).entries()) {
       for (const statement of statements) await rawSql(statement).execute(transaction)
       await sql`
@@ -158,6 +157,20 @@ export async function migrateSharedDatabase(database: SharedDatabase): Promise<b
   })
 }
 
+/**
+ * Throws AppError `failed` if the database has another version than this program: only what has
+ * said so migrates it.
+ */
+export async function checkSharedMigrated(database: SharedDatabase): Promise<void> {
+  const done = (await hasTables(database)) ? await migratedTo(database) : 0
+  if (done < steps.length) {
+    throw new AppError(
+      'failed',
+      'database: it is not migrated yet: start a server with this release first',
+    )
+  }
+}
+
 /** Whether the database has the schema, which has all tables. */
 export async function hasTables(database: Queryable): Promise<boolean> {
   const { rows } = await sql`
@@ -165,13 +178,17 @@ export async function hasTables(database: Queryable): Promise<boolean> {
   return rows.length > 0
 }
 
-async function migratedTo(transaction: Queryable): Promise<number> {
-  // The statement needs a privilege even where the schema exists.
-  if (!(await hasTables(transaction))) await sql`CREATE SCHEMA aftercast`.execute(transaction)
-  await sql`CREATE TABLE IF NOT EXISTS aftercast.migrations (number integer PRIMARY KEY)`.execute(
-    transaction,
-  )
+/** @throws AppError `failed` if a newer release has migrated it */
+async function migratedTo(database: Queryable): Promise<number> {
   const { rows } = await sql`
-    SELECT coalesce(max(number), 0) AS number FROM aftercast.migrations`.execute(transaction)
-  return z.object({ number: z.int() }).parse(rows[0]).number
+    SELECT coalesce(max(number), 0) AS number FROM aftercast.migrations`.execute(database)
+  const { number } = z.object({ number: z.int() }).parse(rows[0])
+  if (number > steps.length) {
+    throw new AppError(
+      'failed',
+      'database: it is of a newer release: install that one, or restore the dump from before ' +
+        'the upgrade (docs/deploy/upgrade.md)',
+    )
+  }
+  return number
 }
