@@ -46,3 +46,12 @@ test('the page of a view shows the same moments', () => {
     { ...eve, shiftSeconds: 3.5 },
   ])
 })
+
+test('no view is lost by a change of the page, however far apart they are', () => {
+  const views = [
+    { ...bob, shiftSeconds: 3600 },
+    { ...eve, shiftSeconds: -3600 },
+  ]
+  const others = viewsFrom(views[0] ?? bob, own, views)
+  expect(parseViews(formatViews(others), bob)).toEqual(others)
+})

@@ -11,7 +11,10 @@ export interface View extends SessionReference {
 
 /** With the session of the page, four. */
 export const MAX_VIEWS = 3
+/** That a visitor can enter. */
 export const MAX_SHIFT_SECONDS = 3600
+/** From one view to another one. */
+const MAX_DIFFERENCE_SECONDS = 2 * MAX_SHIFT_SECONDS
 
 /** Parses the parameter `with`: at most `MAX_VIEWS`, each once; what is malformed is left out. */
 export function parseViews(value: string, own: SessionReference): View[] {
@@ -22,7 +25,7 @@ export function parseViews(value: string, own: SessionReference): View[] {
     const session = parseSessionKey(key)
     const shiftSeconds = Number(shift)
     const isKnown = session && [own, ...views].some((other) => isSame(other, session))
-    if (!session || isKnown || !(Math.abs(shiftSeconds) <= MAX_SHIFT_SECONDS)) continue
+    if (!session || isKnown || !(Math.abs(shiftSeconds) <= MAX_DIFFERENCE_SECONDS)) continue
     views.push({ ...session, shiftSeconds })
   }
   return views.slice(0, MAX_VIEWS)
