@@ -1,6 +1,5 @@
 // Starts the worker of hls.js before a session is chosen: starting it takes longer than loading a
-// segment. Without this, the first frame after a click came in 365 ms instead of 317
-// (docs/performance.md).
+// segment. Without this, the first frame after a click came in 365 ms instead of 317.
 import { loadWorker, removeWorkerFromStore } from 'hls.js/src/demux/inject-worker.ts'
 
 let isWarm = false
