@@ -29,7 +29,7 @@ import type { ChatLimits } from './message-store.ts'
 import { isChat, readChat } from './read-chat.ts'
 import type { ReadChat } from './read-chat.ts'
 
-const DOCUMENT = path.join(import.meta.dirname, '../../../docs/chat.md')
+const DOCUMENT = path.join(import.meta.dirname, 'README.md')
 const HOUR: ChatPart = { startSeconds: 0, durationSeconds: 3600 }
 const STARTED: ChatPart = { ...HOUR, startMs: CHAT_START_MS }
 
@@ -188,7 +188,7 @@ describe.each(Object.entries(madeChats))('%s', (_name, { content, shown: expecte
   })
 })
 
-it('has as many messages of each tool as docs/chat.md lists', () => {
+it('has as many messages of each tool as the README lists', () => {
   const rows = readFileSync(DOCUMENT, 'utf8').matchAll(/\| +(\d+) +\| +(\d+) +\|$/gm)
   const listed = [...rows].map(([, inFile, isShown]) => [Number(inFile), Number(isShown)])
   const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
