@@ -2,9 +2,12 @@
 // if any. Of a finished recording, nodes share both.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { ArtifactCache } from '../../storage/artifacts/artifact-cache.ts'
+import type {
+  ArtifactCacheOptions,
+  CachedArtifact,
+} from '../../storage/artifacts/artifact-cache.ts'
 import { nameArtifact } from '../../storage/artifacts/artifact-store.ts'
-import type { LimitedFolder } from '../../storage/artifacts/limited-folder.ts'
-import type { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
 import { sniffImageType } from './image-format.ts'
 import type { ImageFormat } from './image-format.ts'
 
@@ -23,12 +26,9 @@ const choiceShape = z.union([
  */
 export type Choice = z.infer<typeof choiceShape>
 
-export interface CacheLog {
-  warn(details: object, message: string): void
-}
-
 /** Part of every cache key: increment it when rendering changes. */
 const RENDER_VERSION = '1'
+const ARTIFACT_KIND = `thumbnail-${RENDER_VERSION}`
 /** Time before a retry after `gave up`, which a busy machine may have caused. */
 const RETRY_MS = 60 * 60 * 1000
 
@@ -40,23 +40,11 @@ export interface CachedSource {
   isFinal: boolean
 }
 
-export interface CachedThumbnailsOptions {
-  cache: LimitedFolder
-  /** The images that nodes share. Default none. */
-  shared?: SharedArtifacts | undefined
-  log?: CacheLog | undefined
-}
-
-/** A failing disk costs time, never images. */
 export class CachedThumbnails {
-  readonly #cache: LimitedFolder
-  readonly #shared: SharedArtifacts | undefined
-  readonly #log: CacheLog | undefined
+  readonly #files: ArtifactCache
 
-  constructor({ cache, shared, log }: CachedThumbnailsOptions) {
-    this.#cache = cache
-    this.#shared = shared
-    this.#log = log
+  constructor(options: Omit<ArtifactCacheOptions, 'kind'>) {
+    this.#files = new ArtifactCache({ ...options, kind: ARTIFACT_KIND })
   }
 
   /** The cached image, or that of another node; ignored if it is corrupt. */
@@ -65,17 +53,13 @@ export class CachedThumbnails {
     format: ImageFormat,
     signal: AbortSignal,
   ): Promise<Uint8Array | undefined> {
-    const isImage = (bytes: Uint8Array) => sniffImageType(bytes) === `image/${format}`
-    const cached = await this.#read(cacheName(source.key, format))
-    if (cached !== undefined && isImage(cached.bytes)) return cached.bytes
-    const shared = await this.#readShared(source, format, signal)
-    if (shared === undefined || !isImage(shared)) return undefined
-    await this.#write(cacheName(source.key, format), shared)
-    return shared
+    const intact = (bytes: Uint8Array) =>
+      sniffImageType(bytes) === `image/${format}` ? bytes : undefined
+    return this.#files.find(fileOf(source, format), intact, signal)
   }
 
-  async findChoice({ key }: CachedSource): Promise<Choice | undefined> {
-    const cached = await this.#read(cacheName(key, 'json'))
+  async findChoice(source: CachedSource): Promise<Choice | undefined> {
+    const cached = await this.#files.readOwn(fileOf(source, 'json'))
     const choice = cached && parseChoice(cached.bytes)
     if (cached === undefined || choice === undefined) return undefined
     const expired = choice.status === 'gave up' && Date.now() - cached.modifiedMs > RETRY_MS
@@ -84,61 +68,30 @@ export class CachedThumbnails {
 
   /** The choice of another node. */
   async findSharedChoice(source: CachedSource, signal: AbortSignal): Promise<Choice | undefined> {
-    const shared = await this.#readShared(source, 'json', signal)
+    const shared = await this.#files.readShared(fileOf(source, 'json'), signal)
     return shared && parseChoice(shared)
   }
 
   async cacheImage(source: CachedSource, format: ImageFormat, bytes: Uint8Array): Promise<void> {
-    await this.#write(cacheName(source.key, format), bytes)
-    this.#share(source, format, bytes)
+    await this.#files.add(fileOf(source, format), bytes)
   }
 
   /** Only a choice is shared: that no frame was decoded may be due to this node. */
   async cacheChoice(source: CachedSource, choice: Choice): Promise<void> {
     const bytes = Buffer.from(JSON.stringify(choice))
-    await this.#write(cacheName(source.key, 'json'), bytes)
-    if (choice.status === 'splitPoint') this.#share(source, 'json', bytes)
-  }
-
-  async #readShared(
-    { key, isFinal }: CachedSource,
-    extension: ImageFormat | 'json',
-    signal: AbortSignal,
-  ): Promise<Uint8Array | undefined> {
-    return isFinal ? this.#shared?.read(artifactName(key, extension), signal) : undefined
-  }
-
-  #share({ key, isFinal }: CachedSource, extension: ImageFormat | 'json', bytes: Uint8Array): void {
-    if (!isFinal) return
-    const artifact = { sizeBytes: bytes.length, make: () => bytes }
-    this.#shared?.share(artifactName(key, extension), artifact)
-  }
-
-  async #read(name: string) {
-    try {
-      return await this.#cache.read(name)
-    } catch (error) {
-      this.#log?.warn({ err: error }, 'a cached thumbnail cannot be read')
-      return undefined
-    }
-  }
-
-  async #write(name: string, bytes: Uint8Array): Promise<void> {
-    try {
-      await this.#cache.write(name, bytes, { sync: true })
-    } catch (error) {
-      this.#log?.warn({ err: error }, 'a thumbnail cannot be cached')
-    }
+    const file = fileOf(source, 'json')
+    await this.#files.write(file, bytes)
+    if (choice.status === 'splitPoint') this.#files.share(file, bytes)
   }
 }
 
-function cacheName(key: string, extension: ImageFormat | 'json'): string {
+function fileOf({ key, isFinal }: CachedSource, extension: ImageFormat | 'json'): CachedArtifact {
   const hash = createHash('sha256').update(`${RENDER_VERSION}\n${key}`).digest('hex')
-  return `${hash.slice(0, 2)}/${hash}.${extension}`
-}
-
-function artifactName(key: string, extension: ImageFormat | 'json'): string {
-  return nameArtifact(`thumbnail-${RENDER_VERSION}`, [key], extension)
+  return {
+    name: `${hash.slice(0, 2)}/${hash}.${extension}`,
+    sharedName: isFinal ? nameArtifact(ARTIFACT_KIND, [key], extension) : undefined,
+    sync: true,
+  }
 }
 
 /** Any other content is a cache miss. */

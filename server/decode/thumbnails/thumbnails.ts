@@ -1,11 +1,10 @@
 // Thumbnails of sessions and streamers: a sidecar, else a cached image, else a decoded key frame.
 import type { Admission } from '../../base/admission/limits.ts'
 import { LimitedFolder } from '../../storage/artifacts/limited-folder.ts'
-import type { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
+import type { ArtifactCacheOptions } from '../../storage/artifacts/artifact-cache.ts'
 import { isAppError } from '../../base/errors.ts'
 import type { Decoder } from './decoder.ts'
 import { CachedThumbnails } from './cached-thumbnails.ts'
-import type { CacheLog } from './cached-thumbnails.ts'
 import { SessionImages } from './session-images.ts'
 import type { ImageSource } from './session-images.ts'
 import { ImageBuffers } from './image-buffers.ts'
@@ -45,15 +44,12 @@ export interface Thumbnails {
   close(): void
 }
 
-export interface ThumbnailsOptions {
+export interface ThumbnailsOptions extends Pick<ArtifactCacheOptions, 'shared' | 'log'> {
   /** Cache folder; created if missing. */
   folder: string
   /** Undefined: only sidecars and cached images. */
   decoder: Decoder | undefined
   admission: Pick<Admission, 'thumbnails' | 'imageBytes'>
-  /** The images that nodes share. Default none. */
-  shared?: SharedArtifacts | undefined
-  log?: CacheLog
   /** Size limit of the cache. */
   maxCacheBytes?: number
 }
@@ -66,7 +62,7 @@ const MAX_IDLE_BYTES = 24 * 1024 * 1024
 export function createThumbnails(options: ThumbnailsOptions): Thumbnails {
   const { folder, decoder, admission, shared, log, maxCacheBytes = MAX_CACHE_BYTES } = options
   const cache = new LimitedFolder({ folder, maxBytes: maxCacheBytes })
-  const cached = new CachedThumbnails({ cache, shared, log })
+  const cached = new CachedThumbnails({ folder: cache, shared, log })
   const images = new SessionImages({ decoder, cached, gate: admission.thumbnails })
   const buffers = new ImageBuffers<Thumbnail>({
     gate: admission.imageBytes,

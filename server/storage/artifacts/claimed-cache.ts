@@ -1,7 +1,8 @@
 // A cache of rendered files on disk. Nodes share those that they all render alike.
+import { ArtifactCache } from './artifact-cache.ts'
+import type { ArtifactCacheOptions, CachedArtifact } from './artifact-cache.ts'
 import { nameArtifact } from './artifact-store.ts'
 import type { LimitedFolder } from './limited-folder.ts'
-import type { SharedArtifacts } from './shared-artifacts.ts'
 
 /** A rendered file. */
 export interface CachedFile {
@@ -18,11 +19,8 @@ export interface ClaimedBytes {
   isLasting: boolean
 }
 
-export interface ClaimedCacheOptions {
+export interface ClaimedCacheOptions extends Omit<ArtifactCacheOptions, 'folder'> {
   cache: LimitedFolder
-  /** The files that nodes share. Default none. */
-  shared?: SharedArtifacts | undefined
-  log?: { warn(details: object, message: string): void } | undefined
   /** In the name of shared files: what they are, and the version of their format. */
   kind: string
   extension: string
@@ -30,23 +28,20 @@ export interface ClaimedCacheOptions {
   isIntact: (bytes: Uint8Array) => boolean
 }
 
-/** A failing disk costs time, never files. */
 export class ClaimedCache {
   readonly #options: ClaimedCacheOptions
+  readonly #files: ArtifactCache
 
   constructor(options: ClaimedCacheOptions) {
     this.#options = options
+    this.#files = new ArtifactCache({ ...options, folder: options.cache })
   }
 
   /** The cached file, or that of another node. Rejects only with the signal's reason. */
   async find(file: CachedFile, signal: AbortSignal): Promise<Uint8Array | undefined> {
-    const { shared, isIntact } = this.#options
-    const cached = await this.#read(file)
-    if (cached !== undefined && isIntact(cached)) return cached
-    const found = file.isFinal ? await shared?.read(this.#artifactName(file), signal) : undefined
-    if (found === undefined || !isIntact(found)) return undefined
-    await this.#write(file, found)
-    return found
+    const { isIntact } = this.#options
+    const intact = (bytes: Uint8Array) => (isIntact(bytes) ? bytes : undefined)
+    return this.#files.find(this.#artifactOf(file), intact, signal)
   }
 
   /**
@@ -54,46 +49,23 @@ export class ClaimedCache {
    * while that cannot be known. Rejects only with the signal's reason.
    */
   async add(file: CachedFile, bytes: Uint8Array, signal: AbortSignal): Promise<ClaimedBytes> {
-    const { shared, isIntact } = this.#options
-    const make = (): Uint8Array => bytes
-    const name = this.#artifactName(file)
-    const isShared = file.isFinal && shared !== undefined
-    const found = isShared ? await shared.claim(name, make, signal) : bytes
-    if (found === undefined || !isIntact(found)) {
+    const artifact = this.#artifactOf(file)
+    const found = await this.#files.claim(artifact, bytes, signal)
+    if (found === undefined || !this.#options.isIntact(found)) {
       // Replaces a corrupt one.
-      shared?.share(name, { sizeBytes: bytes.length, make })
+      this.#files.share(artifact, bytes)
       return { bytes, isLasting: false }
     }
-    await this.#write(file, found)
+    await this.#files.write(artifact, found)
     return { bytes: found, isLasting: true }
   }
 
-  async #read(file: CachedFile): Promise<Uint8Array | undefined> {
-    const { cache, kind, log } = this.#options
-    try {
-      const cached = await cache.read(this.#cacheName(file))
-      return cached?.bytes
-    } catch (error) {
-      log?.warn({ err: error, kind }, 'a cached file cannot be read')
-      return undefined
-    }
-  }
-
-  async #write(file: CachedFile, bytes: Uint8Array): Promise<void> {
-    const { cache, kind, log } = this.#options
-    try {
-      await cache.write(this.#cacheName(file), bytes, { sync: file.isFinal })
-    } catch (error) {
-      log?.warn({ err: error, kind }, 'a file cannot be cached')
-    }
-  }
-
-  #cacheName({ version }: CachedFile): string {
-    return `${version.slice(0, 2)}/${version}.${this.#options.extension}`
-  }
-
-  #artifactName({ version }: CachedFile): string {
+  #artifactOf({ version, isFinal }: CachedFile): CachedArtifact {
     const { kind, extension } = this.#options
-    return nameArtifact(kind, [version], extension)
+    return {
+      name: `${version.slice(0, 2)}/${version}.${extension}`,
+      sharedName: isFinal ? nameArtifact(kind, [version], extension) : undefined,
+      sync: isFinal,
+    }
   }
 }

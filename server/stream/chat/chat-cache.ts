@@ -1,9 +1,12 @@
 // The stored chats: an index and packs of buckets, in a folder of this node and shared by all.
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import { nameArtifact } from '../../storage/artifacts/artifact-store.ts'
+import { ArtifactCache, cachedArtifact } from '../../storage/artifacts/artifact-cache.ts'
+import type {
+  ArtifactCacheOptions,
+  CachedArtifact,
+} from '../../storage/artifacts/artifact-cache.ts'
 import { LimitedFolder } from '../../storage/artifacts/limited-folder.ts'
-import type { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
 import type { ReadChat } from '../../media/chat/read-chat.ts'
 
 /** In the names of artifacts: increment it when a file gives other buckets or another index. */
@@ -25,35 +28,32 @@ const storedShape = z.object({
 /** A chat without its messages. */
 export type StoredChat = z.infer<typeof storedShape>
 
-export interface ChatCacheOptions {
+export interface ChatCacheOptions extends Pick<ArtifactCacheOptions, 'shared' | 'log'> {
   folder: string
-  /** What nodes share. Default nothing. */
-  shared?: SharedArtifacts | undefined
-  log: { warn(details: object, message: string): void }
 }
 
-/** A failing disk costs time, never messages. */
 export class ChatCache {
-  readonly #folder: LimitedFolder
-  readonly #options: ChatCacheOptions
+  readonly #files: ArtifactCache
+  readonly #log: ChatCacheOptions['log']
   readonly #memory = new LRUCache<string, Uint8Array>({
     maxSize: MAX_MEMORY_BYTES,
     sizeCalculation: (bytes) => bytes.length + 1,
   })
 
-  constructor(options: ChatCacheOptions) {
-    this.#options = options
-    this.#folder = new LimitedFolder({ folder: options.folder, maxBytes: MAX_FOLDER_BYTES })
+  constructor({ folder: path, shared, log }: ChatCacheOptions) {
+    const folder = new LimitedFolder({ folder: path, maxBytes: MAX_FOLDER_BYTES })
+    this.#files = new ArtifactCache({ folder, shared, log, kind: ARTIFACT_KIND })
+    this.#log = log
   }
 
   /** @param key what the chat is made of. Rejects only with the signal's reason. */
   async find(key: string, signal: AbortSignal): Promise<StoredChat | undefined> {
-    const bytes = await this.#read(nameOf('index', key), signal)
+    const bytes = await this.#read(fileOf('index', key), signal)
     if (bytes === undefined) return undefined
     try {
       return storedShape.parse(JSON.parse(Buffer.from(bytes).toString()))
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'a stored chat is corrupt; it is read again')
+      this.#log?.warn({ err: error }, 'a stored chat is corrupt; it is read again')
       return undefined
     }
   }
@@ -64,63 +64,37 @@ export class ChatCache {
     pack: number,
     signal: AbortSignal,
   ): Promise<Uint8Array | undefined> {
-    return this.#read(packName(versions, pack), signal)
+    return this.#read(packOf(versions, pack), signal)
   }
 
   /** Never rejects. */
   async add(key: string, { bytes, ...stored }: ReadChat): Promise<StoredChat> {
     for (const [pack, content] of bytes.entries()) {
-      await this.#write(packName(stored.versions, pack), content)
+      await this.#write(packOf(stored.versions, pack), content)
     }
     // Last: an index has all of its packs.
-    await this.#write(nameOf('index', key), Buffer.from(JSON.stringify(stored)))
+    await this.#write(fileOf('index', key), Buffer.from(JSON.stringify(stored)))
     return stored
   }
 
-  async #read(name: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
-    const cached = this.#memory.get(name)
+  async #read(file: CachedArtifact, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    const cached = this.#memory.get(file.name)
     if (cached !== undefined) return cached
-    const local = await this.#readLocal(name)
-    const bytes = local ?? (await this.#options.shared?.read(name, signal))
-    if (bytes === undefined) return undefined
-    this.#memory.set(name, bytes)
-    if (local === undefined) await this.#writeLocal(name, bytes)
+    const bytes = await this.#files.find(file, (found) => found, signal)
+    if (bytes !== undefined) this.#memory.set(file.name, bytes)
     return bytes
   }
 
-  async #write(name: string, bytes: Uint8Array): Promise<void> {
-    this.#memory.set(name, bytes)
-    await this.#writeLocal(name, bytes)
-    this.#options.shared?.share(name, { sizeBytes: bytes.length, make: () => bytes })
-  }
-
-  async #readLocal(name: string): Promise<Uint8Array | undefined> {
-    try {
-      return (await this.#folder.read(localName(name)))?.bytes
-    } catch (error) {
-      this.#options.log.warn({ err: error }, 'a stored chat cannot be read')
-      return undefined
-    }
-  }
-
-  async #writeLocal(name: string, bytes: Uint8Array): Promise<void> {
-    try {
-      await this.#folder.write(localName(name), bytes)
-    } catch (error) {
-      this.#options.log.warn({ err: error }, 'a chat cannot be stored')
-    }
+  async #write(file: CachedArtifact, bytes: Uint8Array): Promise<void> {
+    this.#memory.set(file.name, bytes)
+    await this.#files.add(file, bytes)
   }
 }
 
-function nameOf(...facts: [string, string]): string {
-  return nameArtifact(ARTIFACT_KIND, facts, 'bin')
+function fileOf(...facts: [string, string]): CachedArtifact {
+  return cachedArtifact(ARTIFACT_KIND, facts, 'bin')
 }
 
-function packName(versions: readonly string[], pack: number): string {
-  return nameOf(versions.at(-1) ?? '', String(pack))
-}
-
-/** Without the kind, which the folder has. */
-function localName(name: string): string {
-  return name.slice(name.indexOf('/') + 1)
+function packOf(versions: readonly string[], pack: number): CachedArtifact {
+  return fileOf(versions.at(-1) ?? '', String(pack))
 }

@@ -4,9 +4,12 @@ import { LRUCache } from 'lru-cache'
 import { sessionKey } from '../../../../shared/paths.ts'
 import type { Admission } from '../../../base/admission/limits.ts'
 import { AppError, isAppError } from '../../../base/errors.ts'
-import { nameArtifact } from '../../../storage/artifacts/artifact-store.ts'
+import { ArtifactCache, cachedArtifact } from '../../../storage/artifacts/artifact-cache.ts'
+import type {
+  ArtifactCacheOptions,
+  CachedArtifact,
+} from '../../../storage/artifacts/artifact-cache.ts'
 import { LimitedFolder } from '../../../storage/artifacts/limited-folder.ts'
-import type { SharedArtifacts } from '../../../storage/artifacts/shared-artifacts.ts'
 import { audioFileName, createAudioFile } from './audio-file.ts'
 import type { AudioFile } from './audio-file.ts'
 import { AUDIO, decodeAudioTable, encodeAudioTable, measureAudio } from './audio-table.ts'
@@ -25,14 +28,11 @@ const MAX_WAITING = 100
 const RETRY_MS = 3_600_000
 const MAX_FAILED = 1000
 
-export interface AudioFilesOptions {
+export interface AudioFilesOptions extends Pick<ArtifactCacheOptions, 'shared' | 'log'> {
   sessions: SessionOpener
   admission: Pick<Admission, 'recordings'>
   /** Of the tables of this machine. */
   folder: string
-  /** The tables that nodes share. Default none. */
-  shared?: SharedArtifacts | undefined
-  log: { warn(details: object, message: string): void }
 }
 
 /** What a feed has of a file. */
@@ -46,7 +46,7 @@ export interface OpenAudioFile {
 
 export class AudioFiles {
   readonly #options: AudioFilesOptions
-  readonly #stored: LimitedFolder
+  readonly #tables: ArtifactCache
   readonly #waiting = new Map<string, SessionSource>()
   readonly #failed = new LRUCache<string, true>({ max: MAX_FAILED, ttl: RETRY_MS })
   readonly #closing = new AbortController()
@@ -54,7 +54,8 @@ export class AudioFiles {
 
   constructor(options: AudioFilesOptions) {
     this.#options = options
-    this.#stored = new LimitedFolder({ folder: options.folder, maxBytes: MAX_STORED_BYTES })
+    const folder = new LimitedFolder({ folder: options.folder, maxBytes: MAX_STORED_BYTES })
+    this.#tables = new ArtifactCache({ ...options, folder, kind: ARTIFACT_KIND })
   }
 
   /**
@@ -120,20 +121,7 @@ export class AudioFiles {
     signal: AbortSignal,
   ): Promise<AudioTable | undefined> {
     const { length } = recording.planOf(AUDIO).segments
-    const stored = await this.#stored.read(storedName(name))
-    const table = stored && decodeAudioTable(stored.bytes, length)
-    if (table !== undefined) return table
-    const found = await this.#options.shared?.read(artifactName(name), signal)
-    const shared = found && decodeAudioTable(found, length)
-    if (shared !== undefined) await this.#store(name, shared)
-    return shared
-  }
-
-  async #store(name: string, table: AudioTable): Promise<void> {
-    const bytes = encodeAudioTable(table)
-    await this.#stored.write(storedName(name), bytes)
-    const make = (): Uint8Array => bytes
-    this.#options.shared?.share(artifactName(name), { sizeBytes: bytes.length, make })
+    return this.#tables.find(tableFile(name), (bytes) => decodeAudioTable(bytes, length), signal)
   }
 
   /** False if it was tried in vain. While too many wait, it has to be requested again. */
@@ -155,7 +143,7 @@ export class AudioFiles {
         this.#failed.set(key, true)
         // Removed or replaced since: it is listed no more, or will be requested again.
         if (!isAppError(error, 'not_found', 'gone', 'unplayable')) {
-          this.#options.log.warn({ err: error, session: key }, 'an audio file cannot be measured')
+          this.#options.log?.warn({ err: error, session: key }, 'an audio file cannot be measured')
         }
       }
       this.#waiting.delete(key)
@@ -173,7 +161,7 @@ export class AudioFiles {
         if (sole === undefined) return
         const name = audioFileName(sole.recording)
         if (name === undefined || (await this.#readTable(sole, name, signal))) return
-        await this.#store(name, await measureAudio(sole, signal))
+        await this.#tables.add(tableFile(name), encodeAudioTable(await measureAudio(sole, signal)))
       } finally {
         await session.close()
       }
@@ -181,11 +169,6 @@ export class AudioFiles {
   }
 }
 
-function artifactName(name: string): string {
-  return nameArtifact(ARTIFACT_KIND, [name], 'bin')
-}
-
-/** Below the folder of the kind, which is that of the files. */
-function storedName(name: string): string {
-  return artifactName(name).slice(ARTIFACT_KIND.length + 1)
+function tableFile(name: string): CachedArtifact {
+  return cachedArtifact(ARTIFACT_KIND, [name], 'bin')
 }
