@@ -1,6 +1,6 @@
 // The closed list of failures, the two error classes that carry them, and the reasons of the system
 // in words.
-import type { UnplayableReason } from './problem.ts'
+import type { Limit, UnplayableReason } from './problem.ts'
 
 /**
  * The HTTP status of each code is defined once, in site/http/responses/errors.ts; the exit code in
@@ -46,6 +46,16 @@ export class UnplayableError extends Error {
     this.name = 'UnplayableError'
     this.reason = reason
   }
+}
+
+/** The error for a recording that exceeds a limit. */
+export function limitExceeded(limit: Limit, max: number): UnplayableError {
+  return new UnplayableError({ code: 'limit-exceeded', limit, max })
+}
+
+/** @throws UnplayableError if the recording has more than `max` */
+export function checkLimit(limit: Limit, max: number, count: number): void {
+  if (count > max) throw limitExceeded(limit, max)
 }
 
 /** Whether `error` has a code of the closed list, and, where codes are named, one of these. */

@@ -1,5 +1,5 @@
 // Walks the tags of an FLV file (Adobe FLV 10.1 annex E.3), and resynchronises after corrupt bytes.
-import { UnplayableError } from '../../base/errors.ts'
+import { checkLimit } from '../../base/errors.ts'
 import type { ReadWindow } from '../../storage/recordings/read-window.ts'
 import { MAX_MISSES, MAX_CONFIG_BYTES } from './flv-limits.ts'
 import { uint24, uint32 } from './tag-bytes.ts'
@@ -250,8 +250,8 @@ async function proveTag(
   const bytes = await window.peek(trailer, TRAILER_BYTES)
   if (uint32(bytes, 0) === TAG_HEADER_BYTES + size) return 'tag'
   walk.misses += 1
-  if (walk.misses <= MAX_MISSES) return 'none'
-  throw new UnplayableError({ code: 'limit-exceeded', limit: 'corrupt-ranges', max: MAX_MISSES })
+  checkLimit('corrupt-ranges', MAX_MISSES, walk.misses)
+  return 'none'
 }
 
 /** A tag of a known type in stream 0, or a file header. */

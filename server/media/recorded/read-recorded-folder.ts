@@ -1,7 +1,7 @@
 // Resolves a recorder's playlist to the existing byte ranges of its files, run by run.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { isAppError, UnplayableError } from '../../base/errors.ts'
+import { UnplayableError, checkLimit, isAppError, limitExceeded } from '../../base/errors.ts'
 import { readDecryptedLength } from '../../storage/recordings/concatenated-file.ts'
 import { folderOf, joinPath } from '../../storage/recordings/library-path.ts'
 import { packRanges } from '../../storage/recordings/range-list.ts'
@@ -105,9 +105,7 @@ export class RecordedFolders {
     const found: FoundRun[] = []
     for (const run of runs) found.push(...(await this.#partsOf(run, listing)))
     if (found.length === 0) throw new UnplayableError({ code: 'segments-missing' })
-    if (found.length > MAX_RUNS) {
-      throw new UnplayableError({ code: 'limit-exceeded', limit: 'parts', max: MAX_RUNS })
-    }
+    checkLimit('parts', MAX_RUNS, found.length)
     checkTotal(found)
     const list = packRuns(found, folder)
     return list.version === known ? 'unchanged' : list
@@ -135,10 +133,7 @@ export class RecordedFolders {
 
   async #readText(path: string): Promise<string> {
     const bytes = await this.#readWhole(path, MAX_PLAYLIST_BYTES)
-    if (bytes === undefined) {
-      const limit = { limit: 'playlist-bytes', max: MAX_PLAYLIST_BYTES } as const
-      throw new UnplayableError({ code: 'limit-exceeded', ...limit })
-    }
+    if (bytes === undefined) throw limitExceeded('playlist-bytes', MAX_PLAYLIST_BYTES)
     return new TextDecoder().decode(bytes)
   }
 
@@ -170,13 +165,7 @@ export class RecordedFolders {
     for (const { map, segments } of runs) {
       for (const { name } of map ? [map, ...segments] : segments) folders.add(folderOf(name))
     }
-    if (folders.size > MAX_FOLDERS) {
-      throw new UnplayableError({
-        code: 'limit-exceeded',
-        limit: 'segment-folders',
-        max: MAX_FOLDERS,
-      })
-    }
+    checkLimit('segment-folders', MAX_FOLDERS, folders.size)
     const stats = new Map<string, FileStat>()
     for (const subfolder of folders) {
       const isKnown = (name: string): boolean => isSettled(known.get(joinPath(subfolder, name)))
@@ -301,11 +290,7 @@ function checkTotal(parts: readonly FoundRun[]): void {
   const presentBytes = [...files.values()].reduce((sum, sizeBytes) => sum + sizeBytes, 0)
   const listedBytes = ranges.reduce((sum, { length }) => sum + length, 0)
   if (listedBytes > Math.max(UNCHECKED_TOTAL_BYTES, MAX_REPETITION * presentBytes)) {
-    throw new UnplayableError({
-      code: 'limit-exceeded',
-      limit: 'playlist-repeated-bytes',
-      max: MAX_REPETITION,
-    })
+    throw limitExceeded('playlist-repeated-bytes', MAX_REPETITION)
   }
 }
 

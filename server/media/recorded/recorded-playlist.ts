@@ -1,7 +1,7 @@
 // Parses a playlist that a recorder wrote next to its segments, and splits it into runs at
 // discontinuities.
 import { parse, setOptions, types } from 'hls-parser'
-import { UnplayableError } from '../../base/errors.ts'
+import { UnplayableError, checkLimit } from '../../base/errors.ts'
 import type { PlaylistNameDefect } from '../../base/problem.ts'
 
 /** A media segment or map. Names are relative to the playlist's folder. */
@@ -56,12 +56,7 @@ export function parseRecordedPlaylist(text: string): RecordedPlaylist {
     throw new UnplayableError({ code: 'playlist-invalid', defect: 'not-a-playlist' })
   if (playlist.isIFrame === true)
     throw new UnplayableError({ code: 'playlist-feature-unsupported', feature: 'i-frames-only' })
-  if (playlist.segments.length > MAX_SEGMENTS)
-    throw new UnplayableError({
-      code: 'limit-exceeded',
-      limit: 'playlist-segments',
-      max: MAX_SEGMENTS,
-    })
+  checkLimit('playlist-segments', MAX_SEGMENTS, playlist.segments.length)
   const runs = splitIntoRuns(playlist.segments)
   if (runs.length === 0)
     throw new UnplayableError({ code: 'playlist-invalid', defect: 'no-segments' })

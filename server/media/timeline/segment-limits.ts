@@ -1,5 +1,5 @@
 // Bounds the cost of a segment: where one must start, and what is too large for any.
-import { UnplayableError } from '../../base/errors.ts'
+import { checkLimit, limitExceeded } from '../../base/errors.ts'
 import {
   MAX_LIMITATIONS,
   SPLIT_REQUIRED,
@@ -38,7 +38,7 @@ export function withSegmentLimits(index: MediaIndex, counts: SampleCounts): Medi
   const flags = splitPoints.flags.slice()
   const excess = markLimits(flags, counts)
   if (flags.length > 0 && flags.every((each) => (each & SPLIT_UNREADABLE) !== 0)) {
-    throw tooManySamples()
+    throw limitExceeded('samples-between-key-frames', MAX_SPLIT_POINT_SAMPLES)
   }
   const limited = { ...index, splitPoints: { ...splitPoints, flags } }
   if (excess.samples === 0) return limited
@@ -52,15 +52,7 @@ export function withSegmentLimits(index: MediaIndex, counts: SampleCounts): Medi
 
 /** Throws if more samples are read than the index allows. */
 export function checkSegmentSamples(count: number): void {
-  if (count > MAX_SPLIT_POINT_SAMPLES) throw tooManySamples()
-}
-
-function tooManySamples(): UnplayableError {
-  return new UnplayableError({
-    code: 'limit-exceeded',
-    limit: 'samples-between-key-frames',
-    max: MAX_SPLIT_POINT_SAMPLES,
-  })
+  checkLimit('samples-between-key-frames', MAX_SPLIT_POINT_SAMPLES, count)
 }
 
 /** Sets the flags; returns the number of unreadable samples, and the split point of the first. */

@@ -1,7 +1,7 @@
 // What all scanners do with the split points and sections that they have found so far: they bound
 // them, continue stored ones, move the start of the last one, find the one of a position, and state
 // what stays as it is.
-import { AppError, UnplayableError } from '../../base/errors.ts'
+import { AppError, checkLimit } from '../../base/errors.ts'
 import { SPLIT_FORCED, SPLIT_KEY_FRAME } from '../media-index.ts'
 import type { Growth, SplitPointTable } from '../media-index.ts'
 
@@ -13,18 +13,12 @@ const MAX_STABLE_BYTES = 64 * 1024
 
 /** Throws UnplayableError if a list of this length cannot have another split point. */
 export function checkSplitPoints(count: number): void {
-  if (count >= MAX_SPLIT_POINTS) {
-    const limit = { limit: 'split-points', max: MAX_SPLIT_POINTS } as const
-    throw new UnplayableError({ code: 'limit-exceeded', ...limit })
-  }
+  checkLimit('split-points', MAX_SPLIT_POINTS, count + 1)
 }
 
 /** Throws UnplayableError if a list of this length cannot have another section. */
 export function checkSections(count: number): void {
-  if (count >= MAX_SECTIONS) {
-    const limit = { limit: 'discontinuities', max: MAX_SECTIONS } as const
-    throw new UnplayableError({ code: 'limit-exceeded', ...limit })
-  }
+  checkLimit('discontinuities', MAX_SECTIONS, count + 1)
 }
 
 type Stored = Float64Array | Int32Array | Uint32Array | Uint8Array

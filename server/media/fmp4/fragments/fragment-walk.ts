@@ -1,6 +1,6 @@
 // Walks the top-level boxes of a file, returns movies and fragments, and resynchronises after
 // corrupt bytes.
-import { UnplayableError } from '../../../base/errors.ts'
+import { checkLimit } from '../../../base/errors.ts'
 import { readExactly } from '../../../storage/recordings/read-exactly.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { MAX_LIMITATIONS } from '../../media-index.ts'
@@ -86,9 +86,7 @@ export class FragmentWalk {
       const length = Math.min(HEADER_BYTES, sizeBytes - start)
       if (!this.#window.has(start, length)) return this.#request(start, length)
       this.#boxes += 1
-      if (this.#boxes > MAX_TOP_BOXES) {
-        throw new UnplayableError({ code: 'limit-exceeded', limit: 'boxes', max: MAX_TOP_BOXES })
-      }
+      checkLimit('boxes', MAX_TOP_BOXES, this.#boxes)
       const size = this.#boxSize(start, length)
       const end = start + size
       const type = this.#window.uint32(start + 4)

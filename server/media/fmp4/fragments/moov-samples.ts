@@ -8,7 +8,7 @@ import { readSampleRun } from '../../mp4/sample-tables/read-sample-run.ts'
 import { unsplitTrack } from '../../mp4/sample-tables/unsplit-track.ts'
 import { MAX_FRAGMENT_SAMPLES } from '../fmp4-limits.ts'
 import type { MoovSamples, Fmp4Init, Fmp4Track } from '../fmp4-source.ts'
-import { UnplayableError } from '../../../base/errors.ts'
+import { checkLimit } from '../../../base/errors.ts'
 import type { Fragment, TrackSamples } from './fragment.ts'
 
 /** Locates the samples of the moov box; undefined if there are none. */
@@ -44,13 +44,7 @@ async function surveyTrackSamples(
   } as const
   const { map } = await surveySamples(file, tables, plan)
   if (map.sampleCount === 0) return undefined
-  if (map.sampleCount > MAX_FRAGMENT_SAMPLES) {
-    throw new UnplayableError({
-      code: 'limit-exceeded',
-      limit: 'moov-samples-before-fragments',
-      max: MAX_FRAGMENT_SAMPLES,
-    })
-  }
+  checkLimit('moov-samples-before-fragments', MAX_FRAGMENT_SAMPLES, map.sampleCount)
   return unsplitTrack(map, { kind: track.kind, timescale: track.fileTimescale })
 }
 

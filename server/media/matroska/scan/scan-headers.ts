@@ -1,6 +1,6 @@
 // Reads the headers before the blocks: the document type, the timestamp scale, and the tracks.
 import { createHash } from 'node:crypto'
-import { UnplayableError } from '../../../base/errors.ts'
+import { UnplayableError, checkLimit } from '../../../base/errors.ts'
 import { parseChildren, parseText, parseUnsigned } from '../elements/ebml.ts'
 import { DOC_TYPE, TIMESTAMP_SCALE } from '../elements/element-ids.ts'
 import { MAX_TRACK_SETS } from '../matroska-limits.ts'
@@ -55,13 +55,7 @@ export function readTracks({ memory, sets }: HeaderState, content: Uint8Array): 
 }
 
 function addSet({ memory, sets }: HeaderState, content: Uint8Array): void {
-  if (sets.length >= MAX_TRACK_SETS) {
-    throw new UnplayableError({
-      code: 'limit-exceeded',
-      limit: 'track-changes',
-      max: MAX_TRACK_SETS,
-    })
-  }
+  checkLimit('track-changes', MAX_TRACK_SETS, sets.length + 1)
   const chosen = chooseTrackSet(parseTracks(content))
   const { set, refusedVideo, refusedAudioTracks, refusedSubtitles } = chosen
   const [first] = sets

@@ -1,5 +1,5 @@
 // Reads the box structure of an open MP4 file through one read window.
-import { UnplayableError } from '../../../base/errors.ts'
+import { UnplayableError, checkLimit } from '../../../base/errors.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { ReadWindow } from '../../../storage/recordings/read-window.ts'
 import { type Box, LONG_HEADER_BYTES, SHORT_HEADER_BYTES, parseBox, invalidBox } from './box.ts'
@@ -44,9 +44,7 @@ export class FileWindow {
   async boxAt(start: number, parentEnd: number): Promise<Box | undefined> {
     if (parentEnd - start < SHORT_HEADER_BYTES) return undefined
     this.#boxes += 1
-    if (this.#boxes > MAX_BOXES) {
-      throw new UnplayableError({ code: 'limit-exceeded', limit: 'boxes', max: MAX_BOXES })
-    }
+    checkLimit('boxes', MAX_BOXES, this.#boxes)
     const bytes = await this.view(start, Math.min(LONG_HEADER_BYTES, parentEnd - start))
     return parseBox({ bytes, start, parentEnd })
   }

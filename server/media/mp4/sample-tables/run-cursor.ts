@@ -1,7 +1,7 @@
 // A position in a run-length table (count, value), such as stts and ctts (ISO/IEC 14496-12 8.6.1).
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { MAX_EMPTY_RUNS } from '../mp4-limits.ts'
-import { UnplayableError } from '../../../base/errors.ts'
+import { checkLimit } from '../../../base/errors.ts'
 import type { Table } from './sample-tables.ts'
 import { TableReader } from './table-reader.ts'
 
@@ -78,13 +78,7 @@ export class RunCursor {
     this.left = this.#reader.field(this.run, 0)
     this.value = this.#reader.field(this.run, 1)
     if (this.left === 0) this.#emptyRuns += 1
-    if (this.#emptyRuns > MAX_EMPTY_RUNS) {
-      throw new UnplayableError({
-        code: 'limit-exceeded',
-        limit: 'empty-table-runs',
-        max: MAX_EMPTY_RUNS,
-      })
-    }
+    checkLimit('empty-table-runs', MAX_EMPTY_RUNS, this.#emptyRuns)
   }
 }
 

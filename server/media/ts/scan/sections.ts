@@ -1,7 +1,7 @@
 // The sections of a recording and their split points: begins them at frames whose times the clock
 // has accepted, and notes what belongs to none.
 import type { Limitation } from '../../../base/problem.ts'
-import { UnplayableError } from '../../../base/errors.ts'
+import { checkLimit } from '../../../base/errors.ts'
 import { splitNals, START_CODE } from '../../codec/nal-unit.ts'
 import {
   createSetsScan,
@@ -307,8 +307,7 @@ export function addHole({ holes }: SectionState, from: number, to: number): void
     from = Math.min(from, holes.pop() ?? from)
   }
   holes.push(from, to)
-  if (holes.length > 2 * MAX_HOLES)
-    throw new UnplayableError({ code: 'limit-exceeded', limit: 'corrupt-ranges', max: MAX_HOLES })
+  checkLimit('corrupt-ranges', MAX_HOLES, holes.length / 2)
 }
 
 /** Adds a limitation. */

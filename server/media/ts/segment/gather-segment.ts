@@ -1,6 +1,6 @@
 // Divides a segment at the sections of its recording, reads the packets of one once, and gathers
 // the payloads of the wanted PIDs.
-import { UnplayableError } from '../../../base/errors.ts'
+import { limitExceeded } from '../../../base/errors.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import { ElementaryStream } from '../packets/elementary-stream.ts'
@@ -113,12 +113,8 @@ function takeBehind(under: Under, { header }: PacketView, { goesOn }: Wanted): '
 }
 
 function takeInto(stream: ElementaryStream, packet: PacketView): void {
-  if (stream.take(packet) === 'taken') return
-  throw new UnplayableError({
-    code: 'limit-exceeded',
-    limit: 'bytes-between-key-frames',
-    max: MAX_STREAM_BYTES,
-  })
+  if (stream.take(packet) !== 'taken')
+    throw limitExceeded('bytes-between-key-frames', MAX_STREAM_BYTES)
 }
 
 /** Split points of one section. */

@@ -1,5 +1,5 @@
 // The fMP4 media segment: a computed moof and mdat header before the recording's own bytes.
-import { UnplayableError } from '../../../base/errors.ts'
+import { checkLimit } from '../../../base/errors.ts'
 import type { Part, SampleRun } from '../../../media/media-reader.ts'
 import { TRACK_IDS } from './init-segment.ts'
 import { layOutData } from './media-data.ts'
@@ -35,13 +35,7 @@ const MAX_FILE_ORDER_COST = 0.02
  */
 export function formatMediaSegment(runs: readonly SampleRun[], sequence: number): Part[] {
   const { layouts, trafSizes, data, headBytes, sizeBytes } = planSegment(runs)
-  if (sizeBytes > MAX_SEGMENT_BYTES) {
-    throw new UnplayableError({
-      code: 'limit-exceeded',
-      limit: 'bytes-between-key-frames',
-      max: MAX_SEGMENT_BYTES,
-    })
-  }
+  checkLimit('bytes-between-key-frames', MAX_SEGMENT_BYTES, sizeBytes)
   const writer = new HeadWriter(headBytes)
   writer.header('moof', headBytes - MDAT_HEADER_BYTES)
   writer.header('mfhd', 16)

@@ -1,5 +1,6 @@
 // Reads the samples of a track that a child process decodes.
-import { UnplayableError } from '../../../base/errors.ts'
+import { checkLimit } from '../../../base/errors.ts'
+import type { Limit } from '../../../base/problem.ts'
 import type { MediaIndex, SplitPointRange } from '../../../media/media-index.ts'
 import type { MediaReader, SampleRun } from '../../../media/media-reader.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
@@ -7,10 +8,10 @@ import { readWholeBody } from '../../delivery/read-body.ts'
 import { segmentBody } from '../../delivery/segment-body.ts'
 import { layOutData } from '../fmp4/media-data.ts'
 
-type ByteLimit = Pick<
-  Extract<UnplayableError['reason'], { code: 'limit-exceeded' }>,
-  'limit' | 'max'
->
+interface ByteLimit {
+  limit: Limit
+  max: number
+}
 
 /** The samples of one track, by its index in `MediaIndex.tracks`; undefined without any. */
 export async function readTrackRun(
@@ -34,6 +35,6 @@ export async function readSamples(
 ): Promise<Uint8Array> {
   if (run.bytes !== undefined) return run.bytes
   const body = segmentBody(layOutData([run], 'track').parts)
-  if (body.sizeBytes > max) throw new UnplayableError({ code: 'limit-exceeded', limit, max })
+  checkLimit(limit, max, body.sizeBytes)
   return readWholeBody(file, body)
 }

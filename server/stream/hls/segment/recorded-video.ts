@@ -1,6 +1,6 @@
 // Reads the video that an encoded segment needs: its samples, and those since the key frame before
 // where its first frames refer to them.
-import { UnplayableError } from '../../../base/errors.ts'
+import { checkLimit } from '../../../base/errors.ts'
 import { MAX_JOB_BYTES } from '../../../decode/video/video-job.ts'
 import type { RecordedVideo } from '../../../decode/video/video-job.ts'
 import { decoderOf } from '../../../media/codec/sample-entry.ts'
@@ -69,9 +69,7 @@ async function readRun(
 ): Promise<SampleRun | undefined> {
   const track = recording.index.tracks.findIndex(({ kind }) => kind === 'video')
   const run = await readTrackRun(recording, file, { track, range })
-  if (run !== undefined && sumOf(run.sizes) > MAX_JOB_BYTES) {
-    throw new UnplayableError({ code: 'limit-exceeded', ...LIMIT })
-  }
+  if (run !== undefined) checkLimit(LIMIT.limit, LIMIT.max, sumOf(run.sizes))
   return run
 }
 

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { joinPath } from '../../../storage/recordings/library-path.ts'
 import { findPlaylist, readSessionFolder } from '../../../library/catalog/names/session-folder.ts'
 import { runShared } from '../../../base/admission/client.ts'
-import { AppError, UnplayableError } from '../../../base/errors.ts'
+import { AppError, checkLimit } from '../../../base/errors.ts'
 import type { RecordedStorage } from '../../../media/recorded/recorded-storage.ts'
 import type { FileStat } from '../../../storage/recordings/storage.ts'
 import { isRecent } from './freshness.ts'
@@ -90,9 +90,7 @@ export class PartFolders {
       const contents = await this.#read(folder, this.#listings.get(folder)?.contents)
       const { parts } = contents
       if (parts.length === 0) throw new AppError('not_found', 'the session has no recordings')
-      if (parts.length > MAX_PARTS) {
-        throw new UnplayableError({ code: 'limit-exceeded', limit: 'parts', max: MAX_PARTS })
-      }
+      checkLimit('parts', MAX_PARTS, parts.length)
       const latestMs = this.#listings.get(folder)?.listedMs ?? listedMs
       if (latestMs <= listedMs) this.#listings.set(folder, { contents, listedMs })
       return parts
