@@ -1,7 +1,6 @@
 // The banner slots of one visit: which slots have a zone. The engine that fills them is loaded on
 // first use.
 import type { AdsConfig } from '../../shared/contract.ts'
-import { injectAdScript } from './ad-script.ts'
 import { reportAdError } from './report-ad-error.ts'
 import type { AdBlockElements, SlotEngine, SlotName, SlotSettings } from './slots/slot-engine.ts'
 
@@ -97,4 +96,18 @@ function onceLoaded(
     isUndone = true
     stop?.()
   }
+}
+
+/**
+ * Adds the script unless the page already has one with this URL: two copies would both fill the
+ * slots. `onFailure` is called if the script that was added cannot be loaded.
+ */
+function injectAdScript(url: string, onFailure: () => void): void {
+  const { href } = new URL(url, document.baseURI)
+  if (Array.from(document.scripts).some(({ src }) => src === href)) return
+  const script = document.createElement('script')
+  script.async = true
+  script.src = url
+  script.addEventListener('error', onFailure)
+  document.head.append(script)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { insertBlocks } from './insert-blocks.ts'
+import { insertBlocks } from './use-cards-with-ads.tsx'
 
 test.each([
   [0, ''],

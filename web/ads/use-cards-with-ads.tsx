@@ -2,7 +2,6 @@
 import type { ReactElement } from 'react'
 import { ListAd } from './ad-block.tsx'
 import { useAdRoom, useAdSlots } from './ads-provider.tsx'
-import { insertBlocks } from './insert-blocks.ts'
 import type { ListSlotName } from './slots/slot-engine.ts'
 
 /**
@@ -16,4 +15,13 @@ export function useCardsWithAds(slotName: ListSlotName, cards: ReactElement[]): 
   return insertBlocks(cards, (cardIndex) => (
     <ListAd key={`ad-${cardIndex}`} slots={slots} slotName={slotName} cardIndex={cardIndex} />
   ))
+}
+
+const FIRST_CARD_INDEX = 2
+
+/** Inserts `createBlock(index)` directly after the cards with index 2, 4, 6, … (zero-based). */
+export function insertBlocks<T>(cards: readonly T[], createBlock: (cardIndex: number) => T): T[] {
+  return cards.flatMap((card, index) =>
+    index >= FIRST_CARD_INDEX && index % 2 === 0 ? [card, createBlock(index)] : [card],
+  )
 }

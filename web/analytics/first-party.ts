@@ -1,8 +1,7 @@
 // The first-party collector: sends events in small batches, also on page unload. No cookie, no id.
-import type { ActivityEvent } from '../../shared/contract.ts'
+import type { ActivityEvent, QualityEvent } from '../../shared/contract.ts'
 import { ACTIVITY_BODY_BYTES, EVENTS_PER_REQUEST } from '../../shared/limits.ts'
 import { sessionKey } from '../../shared/paths.ts'
-import type {} from './quality-event.ts'
 import type { ListedItem, Target, VisitorEvent } from './visitor-event.ts'
 
 /** Events within this time share one request. */
@@ -96,4 +95,11 @@ function sendBeacon(url: string, body: string): boolean {
 
 function byteLength(text: string): number {
   return new TextEncoder().encode(text).length
+}
+
+declare global {
+  interface WindowEventMap {
+    /** Of the player and the pre-roll, lazy chunks that share no code. */
+    quality: CustomEvent<QualityEvent>
+  }
 }

@@ -3,7 +3,6 @@
 import { useEffect, useLayoutEffect, useRef } from 'react'
 import type { RefObject } from 'react'
 import { useLocation, useNavigationType } from 'react-router'
-import { restoreScroll } from './restore-scroll.ts'
 import type { VisitMemory } from './visit-memory.ts'
 
 /** Scrolls new pages to the top and restores old ones; moves the focus to the heading of `main`. */
@@ -44,4 +43,33 @@ function measurePosition() {
   const seenPx = scrollY + 2 * innerHeight
   const seenShare = Math.min(seenPx / document.documentElement.scrollHeight, 1)
   return { scrollTop: scrollY, seenShare }
+}
+
+/** A later jump would only disturb the visitor. */
+const SCROLL_TIMEOUT_MS = 10_000
+
+/**
+ * Scrolls to `scrollTop` now and while `content` grows, until it is reached or the visitor scrolls.
+ * Returns the undo.
+ */
+function restoreScroll(content: Element, scrollTop: number): () => void {
+  const observer = new ResizeObserver(apply)
+  const timer = setTimeout(stop, SCROLL_TIMEOUT_MS)
+  const inputs = ['wheel', 'touchstart', 'pointerdown', 'keydown']
+  for (const input of inputs) window.addEventListener(input, stop, { passive: true })
+  observer.observe(content)
+  apply()
+
+  function apply(): void {
+    window.scrollTo(0, scrollTop)
+    if (Math.abs(window.scrollY - scrollTop) <= 1) stop()
+  }
+
+  function stop(): void {
+    observer.disconnect()
+    clearTimeout(timer)
+    for (const input of inputs) window.removeEventListener(input, stop)
+  }
+
+  return stop
 }

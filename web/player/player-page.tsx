@@ -1,5 +1,6 @@
 // The player at `/p/:streamer/:date/:sessionId`.
-import { useCallback, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import type { RefObject } from 'react'
 import { useBeginVideo } from '../analytics/use-analytics.ts'
 import type { PageApi } from '../api/page-api.ts'
 import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
@@ -13,10 +14,9 @@ import type { Playback } from './playback/playback.ts'
 import { isRefusal } from './playback/playback-state.ts'
 import type { SessionPreloader } from './visit/session-preloader.ts'
 import { Recommended } from './other-sessions/recommended.tsx'
-import styles from './player-page.module.css'
 import { usePlayback } from './playback/use-playback.ts'
-import { useTheatre } from './use-theatre.ts'
 import { VideoPlayer } from './video-player.tsx'
+import styles from './player-page.module.css'
 
 interface PlayerPageProps {
   api: PageApi
@@ -130,4 +130,17 @@ function useIsFirst(source: string): boolean {
   const [first, setFirst] = useState<string | undefined>(source)
   if (first !== undefined && first !== source) setFirst(undefined)
   return first === source
+}
+
+/** Whether theatre is on, and the function that toggles it. It ends with the page. */
+function useTheatre(stage: RefObject<Element | null>): [isTheatre: boolean, toggle: () => void] {
+  const [isTheatre, setIsTheatre] = useState(false)
+  useEffect(() => {
+    if (!isTheatre) return undefined
+    const { dataset } = document.documentElement
+    dataset['theatre'] = ''
+    stage.current?.scrollIntoView({ block: 'nearest' })
+    return () => void delete dataset['theatre']
+  }, [isTheatre, stage])
+  return [isTheatre, () => setIsTheatre(!isTheatre)]
 }

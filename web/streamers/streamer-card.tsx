@@ -3,13 +3,12 @@ import { memo, useId } from 'react'
 import { Link } from '../ui/link.tsx'
 import { useSelectItem } from '../analytics/use-analytics.ts'
 import { sessionsPagePath } from '../../shared/paths.ts'
-import buttonStyles from '../ui/button.module.css'
 import { Card } from '../ui/card.tsx'
-import cardStyles from '../ui/card.module.css'
 import { Thumbnail } from '../ui/thumbnail.tsx'
 import { translate, translateCount } from '../language/translate.ts'
 import { Name } from '../ui/name.tsx'
-import { initials } from './initials.ts'
+import buttonStyles from '../ui/button.module.css'
+import cardStyles from '../ui/card.module.css'
 
 interface StreamerCardProps {
   name: string
@@ -40,3 +39,9 @@ export const StreamerCard = memo(function StreamerCard(props: StreamerCardProps)
     </Card>
   )
 })
+
+/** For a streamer without a thumbnail: the first two code points in upper case. */
+export function initials(name: string): string {
+  // Two code points have at most four code units: a long name is not traversed.
+  return Array.from(name.slice(0, 4)).slice(0, 2).join('').toUpperCase()
+}

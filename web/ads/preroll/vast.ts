@@ -1,5 +1,4 @@
 // Parses VAST documents, versions 2 to 4 (IAB VAST 4.3). Only linear ads are used here.
-import { resolveHttpUrl } from './http-url.ts'
 import { VastError } from './vast-error.ts'
 
 export interface VastDocument {
@@ -226,4 +225,12 @@ function find(from: Element, ...names: string[]): Element[] {
       ),
     [from],
   )
+}
+
+/** The absolute URL of an untrusted one; undefined if it is invalid or has another scheme. */
+function resolveHttpUrl(text: string, base: string): string | undefined {
+  const trimmed = text.trim()
+  if (trimmed === '' || !URL.canParse(trimmed, base)) return undefined
+  const { protocol, href } = new URL(trimmed, base)
+  return protocol === 'https:' || protocol === 'http:' ? href : undefined
 }

@@ -6,7 +6,6 @@ import type { PageApi } from '../../api/page-api.ts'
 import { useResource } from '../../api/use-resource.ts'
 import { joinDetails } from '../../api/join-details.ts'
 import { readWatchedShares } from '../../navigation/watch-history.ts'
-import buttonStyles from '../../ui/button.module.css'
 import { CardList } from '../../ui/card-list.tsx'
 import { Link } from '../../ui/link.tsx'
 import { ListStatus } from '../../ui/list-status.tsx'
@@ -16,8 +15,8 @@ import { translate } from '../../language/translate.ts'
 import { FilledText } from '../../language/filled-text.tsx'
 import { Name } from '../../ui/name.tsx'
 import { SessionLinkCard } from './session-link-card.tsx'
+import buttonStyles from '../../ui/button.module.css'
 import styles from './unavailable-session.module.css'
-import { useReloadWhenListed } from './use-reload-when-listed.ts'
 
 interface UnavailableSessionProps {
   api: PageApi
@@ -94,4 +93,45 @@ export function UnavailableSession({ api, session, onSettled }: UnavailableSessi
       )}
     </>
   )
+}
+
+/** The pauses before each check; a session that is unknown after them stays so. */
+const PAUSES_MS = [5000, 10_000, 20_000, 40_000]
+
+/**
+ * Reloads the page once the session's playlist can be loaded: a link may be opened before its
+ * recording is listed, which takes seconds.
+ */
+function useReloadWhenListed(playlistUrl: string): void {
+  useEffect(() => {
+    const left = new AbortController()
+    // Without a connection, the session is as unavailable as before.
+    waitUntilListed(playlistUrl, left.signal).then(
+      (isListed) => isListed && location.reload(),
+      () => undefined,
+    )
+    return () => left.abort()
+  }, [playlistUrl])
+}
+
+/** Rejects on abort. */
+async function waitUntilListed(url: string, signal: AbortSignal): Promise<boolean> {
+  for (const pauseMs of PAUSES_MS) {
+    await pause(pauseMs, signal)
+    const { ok, status } = await fetch(url, { method: 'HEAD', signal })
+    if (ok) return true
+    // Any other status is final.
+    if (status !== 404 && status !== 503) return false
+  }
+  return false
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      reject(new DOMException('left', 'AbortError'))
+    })
+  })
 }

@@ -1,6 +1,5 @@
 // Copies a link to a moment of the session.
 import { useEffect, useState } from 'react'
-import { copyText } from './copy-text.ts'
 
 const CONFIRMATION_MS = 2000
 
@@ -20,4 +19,28 @@ export function useCopiedLink(): [isCopied: boolean, copy: (seconds: number) => 
     return () => clearTimeout(timer)
   }, [isCopied])
   return [isCopied, (seconds) => void copyText(momentUrl(seconds)).then(setIsCopied)]
+}
+
+/** Resolves to whether it was copied. Call it in a click. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    // On http, browsers have no clipboard, except for the visitor's own machine.
+    return copySelection(text)
+  }
+}
+
+function copySelection(text: string): boolean {
+  const focused = document.activeElement
+  const field = document.createElement('textarea')
+  field.value = text
+  field.readOnly = true
+  document.body.append(field)
+  field.select()
+  const isCopied = document.execCommand('copy')
+  field.remove()
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true })
+  return isCopied
 }

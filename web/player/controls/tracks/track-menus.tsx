@@ -15,7 +15,6 @@ import {
   subtitleTracks,
 } from './subtitle-choice.ts'
 import { nameTracks } from './track-names.ts'
-import { useSubtitles } from './use-subtitles.ts'
 import './cues.css'
 
 type Tracks = SessionResponse['tracks']
@@ -115,4 +114,30 @@ function SubtitleElements({ video, subtitles, base }: SubtitleElementsProps) {
     )),
     video,
   )
+}
+
+interface Subtitles {
+  label: string
+  /** BCP 47; empty if unknown. */
+  language: string
+  isShown: boolean
+}
+
+/** In the order of the element, whoever added them or shows them. */
+function useSubtitles(video: HTMLVideoElement): readonly Subtitles[] {
+  const [tracks, setTracks] = useState<readonly Subtitles[]>([])
+  useEffect(() => {
+    const left = new AbortController()
+    const update = () => setTracks(subtitleTracks(video).map(describe))
+    for (const type of ['change', 'addtrack', 'removetrack']) {
+      video.textTracks.addEventListener(type, update, { signal: left.signal })
+    }
+    update()
+    return () => left.abort()
+  }, [video])
+  return tracks
+}
+
+function describe({ label, language, mode }: TextTrack): Subtitles {
+  return { label, language, isShown: mode === 'showing' }
 }
