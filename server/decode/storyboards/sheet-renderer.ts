@@ -5,17 +5,11 @@ import type { KeyFrame } from '../../media/media-index.ts'
 import type { KeyFrameFile, PartFrames } from '../../media/media-reader.ts'
 import type { Decoder } from '../thumbnails/decoder.ts'
 import { copyPlanes, createBlackImage } from '../thumbnails/planar-image.ts'
+import type { ClaimedBytes } from '../../storage/artifacts/claimed-cache.ts'
 import type { PlanarImage } from '../thumbnails/render-message.ts'
 import { SHEET_COLUMNS, TILE_WIDTH } from './plan-storyboard.ts'
 import type { FramePosition } from './plan-storyboard.ts'
 import type { Sheet } from './sheets.ts'
-
-export interface RenderedSheet {
-  /** A JPEG. */
-  bytes: Uint8Array
-  /** Rendering it again gives the same image. */
-  isLasting: boolean
-}
 
 /** A frame. `killed`: the decoder ended; `unread`: not read or not tried. Both may change. */
 type Tile =
@@ -55,7 +49,7 @@ export class SheetRenderer {
     sheet: Sheet,
     parts: readonly PartFrames[],
     signal: AbortSignal,
-  ): Promise<RenderedSheet> {
+  ): Promise<ClaimedBytes> {
     const tiles = await this.#decodeAll(sheet, parts, signal)
     const isLasting = tiles.every(({ status }) => status === 'decoded' || status === 'undecodable')
     const result = await this.#decoder.encodeSheet(composeSheet(tiles, sheet.tileHeight), signal)

@@ -2,7 +2,7 @@
 import { withTimeout } from '../../../shared/with-timeout.ts'
 import type { Admission } from '../../base/admission/limits.ts'
 import { ClaimedCache } from '../../storage/artifacts/claimed-cache.ts'
-import type { ClaimedCacheOptions } from '../../storage/artifacts/claimed-cache.ts'
+import type { ClaimedBytes, ClaimedCacheOptions } from '../../storage/artifacts/claimed-cache.ts'
 import { LimitedFolder } from '../../storage/artifacts/limited-folder.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Decoder } from '../thumbnails/decoder.ts'
@@ -10,7 +10,6 @@ import { sniffImageType } from '../thumbnails/image-format.ts'
 import { ImageBuffers } from '../thumbnails/image-buffers.ts'
 import type { Leased } from '../thumbnails/image-buffers.ts'
 import { SheetRenderer } from './sheet-renderer.ts'
-import type { RenderedSheet } from './sheet-renderer.ts'
 import type { PartFrames } from '../../media/media-reader.ts'
 import type { Sheet } from './sheets.ts'
 
@@ -43,7 +42,7 @@ export class Storyboards {
   readonly #renderer: SheetRenderer | undefined
   readonly #admission: StoryboardsOptions['admission']
   readonly #closing = new AbortController()
-  readonly #buffers: ImageBuffers<RenderedSheet>
+  readonly #buffers: ImageBuffers<ClaimedBytes>
 
   constructor({ folder, decoder, admission, shared, log }: StoryboardsOptions) {
     const cache = new LimitedFolder({ folder, maxBytes: MAX_CACHE_BYTES })
@@ -64,8 +63,8 @@ export class Storyboards {
    * cannot be read; `not_found` without a decoder; and with the signal's reason. A sheet that all
    * requests have abandoned leaves the queue.
    */
-  async sheet(request: SheetRequest, signal: AbortSignal): Promise<Leased<RenderedSheet>> {
-    const read = async (abandoned: AbortSignal): Promise<RenderedSheet | undefined> =>
+  async sheet(request: SheetRequest, signal: AbortSignal): Promise<Leased<ClaimedBytes>> {
+    const read = async (abandoned: AbortSignal): Promise<ClaimedBytes | undefined> =>
       this.#findOrRender(request, AbortSignal.any([abandoned, this.#closing.signal]))
     const sheet = await this.#buffers.lease({ key: request.sheet.version, read }, signal)
     if (sheet === undefined) throw new AppError('not_found', 'there is no storyboard')
@@ -85,13 +84,13 @@ export class Storyboards {
   async #findOrRender(
     request: SheetRequest,
     signal: AbortSignal,
-  ): Promise<RenderedSheet | undefined> {
+  ): Promise<ClaimedBytes | undefined> {
     const stored = { version: request.sheet.version, isFinal: isFinal(request) }
     const bytes = await this.#cached.find(stored, signal)
     if (bytes !== undefined) return { bytes, isLasting: true }
     const renderer = this.#renderer
     if (renderer === undefined) return undefined
-    const work = async (): Promise<RenderedSheet> => render(renderer, request, signal)
+    const work = async (): Promise<ClaimedBytes> => render(renderer, request, signal)
     const rendered = await this.#admission.storyboards.run(work, signal)
     return rendered.isLasting ? this.#cached.add(stored, rendered.bytes, signal) : rendered
   }
@@ -101,7 +100,7 @@ async function render(
   renderer: SheetRenderer,
   { sheet, parts }: SheetRequest,
   signal: AbortSignal,
-): Promise<RenderedSheet> {
+): Promise<ClaimedBytes> {
   return withTimeout(async (limit) => renderer.render(sheet, parts, limit), {
     timeoutMs: RENDER_TIMEOUT_MS,
     signal,

@@ -1,6 +1,6 @@
 // Reads the samples of a track that a child process decodes.
 import { checkLimit } from '../../../base/errors.ts'
-import type { Limit } from '../../../base/problem.ts'
+import type { UnplayableError } from '../../../base/errors.ts'
 import type { MediaIndex, SplitPointRange } from '../../../media/media-index.ts'
 import type { MediaReader, SampleRun } from '../../../media/media-reader.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
@@ -8,10 +8,10 @@ import { readWholeBody } from '../../delivery/read-body.ts'
 import { segmentBody } from '../../delivery/segment-body.ts'
 import { layOutData } from '../fmp4/media-data.ts'
 
-interface ByteLimit {
-  limit: Limit
-  max: number
-}
+type ByteLimit = Pick<
+  Extract<UnplayableError['reason'], { code: 'limit-exceeded' }>,
+  'limit' | 'max'
+>
 
 /** The samples of one track, by its index in `MediaIndex.tracks`; undefined without any. */
 export async function readTrackRun(

@@ -5,18 +5,12 @@ import { joinPath } from '../../../storage/recordings/library-path.ts'
 import { findPlaylist, readSessionFolder } from '../../../library/catalog/names/session-folder.ts'
 import { runShared } from '../../../base/admission/client.ts'
 import { AppError, checkLimit } from '../../../base/errors.ts'
+import type { RecordedFile } from '../../../media/recorded/recorded-lists.ts'
 import type { RecordedStorage } from '../../../media/recorded/recorded-storage.ts'
-import type { FileStat } from '../../../storage/recordings/storage.ts'
 import { isRecent } from './freshness.ts'
 
 /** A file in a session's folder, or a run of segments in a recorder's playlist. */
-export interface PartFile {
-  name: string
-  path: string
-  stat: FileStat
-  /** Start in milliseconds since 1970, if the recorder's playlist contains it. */
-  startMs?: number
-}
+export type PartFile = RecordedFile
 
 /** A folder with an unusual name of its playlist is listed again after this time. */
 const PLAYLIST_TTL_MS = 5000
