@@ -5,19 +5,11 @@ import { readTopSessions } from '../../site/analytics/activity-stats.ts'
 import type { TopSessions } from '../../site/analytics/activity-stats.ts'
 import { createLoggedNames } from '../../library/catalog/store/hide-log.ts'
 import { createOperatorQueries } from '../../library/catalog/store/operator-queries.ts'
-import type {
-  HiddenSummary,
-  Listing,
-  NewestImperfect,
-} from '../../library/catalog/store/operator-queries.ts'
+import type { Listing, NewestImperfect } from '../../library/catalog/store/operator-queries.ts'
 import { problemOf } from '../../library/catalog/store/imperfect.ts'
 import type { ImperfectRecording } from '../../library/catalog/store/imperfect.ts'
 import { createOperatorRoutes } from '../../site/operator/operator-routes.ts'
-import type {
-  ChangeOutcome,
-  NameChange,
-  OperatorRoutes,
-} from '../../site/operator/operator-routes.ts'
+import type { OperatorRoutes } from '../../site/operator/operator-routes.ts'
 import { TOP_DAYS } from '../../site/operator/operator-state.ts'
 import type {
   CacheState,
@@ -67,11 +59,14 @@ export interface OperatorOptions {
 
 export function createOperator(options: OperatorOptions): OperatorRoutes {
   const { config, logger } = options.serving
-  const names = options.joined ? sharedNames(options.joined) : localNames(options.serving)
+  const opening = openNames(options)
   return createOperatorRoutes({
     token: config.server.operatorToken,
-    readState: createStateReader(options, names),
-    change: async (change) => names.change(change),
+    readState: createStateReader(options, opening),
+    async change({ action, name, reason }) {
+      const names = await opening
+      return { isKnown: await names.isKnown(name), isChanged: await names[action](name, reason) }
+    },
     log: logger,
     now: () => performance.now(),
   })
@@ -79,7 +74,7 @@ export function createOperator(options: OperatorOptions): OperatorRoutes {
 
 function createStateReader(
   options: OperatorOptions,
-  names: OperatorNames,
+  names: ReturnType<typeof openNames>,
 ): () => Promise<OperatorState> {
   const { serving, joined, version, isWalked, queue, unmatched, networks, readMetrics } = options
   const { library, io, logger, config } = serving
@@ -108,7 +103,7 @@ function createStateReader(
       ),
       part('imperfect', async () => describeAll(queries.newestImperfect(), readLimitations)),
       part('top', async () => readTop(config.data, joined)),
-      part('hidden', async () => names.summarise()),
+      part('hidden', async () => (await names).summarise()),
       readDisks(),
     ])
     return {
@@ -174,35 +169,15 @@ function describe({ total, rows }: Listing<ImperfectRecording>): Listing<Imperfe
 }
 
 /** Hidden names of this node, or of all nodes. */
-interface OperatorNames {
-  change(change: NameChange): ChangeOutcome | Promise<ChangeOutcome>
-  summarise(): HiddenSummary | Promise<HiddenSummary>
-}
-
-function localNames({ library: { database } }: Serving): OperatorNames {
-  const names = createLoggedNames(database, Date.now)
-  const queries = createOperatorQueries(database, MAX_ROWS)
-  return {
-    change: ({ action, name, reason }) => ({
-      isKnown: names.isKnown(name),
-      isChanged: names[action](name, reason),
-    }),
-    summarise: () => queries.hidden(),
+async function openNames({ serving, joined }: OperatorOptions) {
+  if (joined === undefined) {
+    const { database } = serving.library
+    const { hidden: summarise } = createOperatorQueries(database, MAX_ROWS)
+    return { ...createLoggedNames(database, Date.now), summarise }
   }
-}
-
-function sharedNames({ database }: Cluster): OperatorNames {
-  const open = async () => {
-    const { sharedHiddenNames } = await import('../cluster/shared-hidden-names.ts')
-    return sharedHiddenNames(database, Date.now)
-  }
-  return {
-    async change({ action, name, reason }) {
-      const names = await open()
-      return { isKnown: await names.isKnown(name), isChanged: await names[action](name, reason) }
-    },
-    summarise: async () => (await open()).summarise(MAX_ROWS),
-  }
+  const { sharedHiddenNames } = await import('../cluster/shared-hidden-names.ts')
+  const names = sharedHiddenNames(joined.database, Date.now)
+  return { ...names, summarise: async () => names.summarise(MAX_ROWS) }
 }
 
 /** @param metrics in the text format of Prometheus */
