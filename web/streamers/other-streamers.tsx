@@ -5,7 +5,7 @@ import buttonStyles from '../ui/button.module.css'
 import { CardList } from '../ui/card-list.tsx'
 import { Link } from '../ui/link.tsx'
 import { translate } from '../language/translate.ts'
-import { StreamerCard } from './streamer-card.tsx'
+import { streamerCards } from './streamer-card.tsx'
 import styles from './streamers-page.module.css'
 
 interface OtherStreamersProps {
@@ -19,17 +19,7 @@ const LIMIT = 12
 export function OtherStreamers({ api, streamer }: OtherStreamersProps) {
   const list = useResource(api.streamers())
   if (list.status !== 'loaded' || list.value.some(({ name }) => name === streamer)) return null
-  const cards = list.value
-    .slice(0, LIMIT)
-    .map(({ name, recording_count }, position) => (
-      <StreamerCard
-        key={name}
-        name={name}
-        recordingCount={recording_count}
-        thumbnailUrl={api.streamerThumbnailUrl(name)}
-        position={position}
-      />
-    ))
+  const cards = streamerCards(api, list.value.slice(0, LIMIT))
   return (
     <>
       <CardList label={translate('Streamers')} layout="dense" cards={cards} />

@@ -1,5 +1,8 @@
 // One streamer in the list.
 import { memo, useId } from 'react'
+import type { ReactElement } from 'react'
+import type { StreamerItem } from '../../shared/contract.ts'
+import type { PageApi } from '../api/page-api.ts'
 import { Link } from '../ui/link.tsx'
 import { useSelectItem } from '../analytics/use-analytics.ts'
 import { sessionsPagePath } from '../../shared/paths.ts'
@@ -18,7 +21,7 @@ interface StreamerCardProps {
 }
 
 /** Memoised: otherwise each keystroke in the search box would render all cards. */
-export const StreamerCard = memo(function StreamerCard(props: StreamerCardProps) {
+const StreamerCard = memo(function StreamerCard(props: StreamerCardProps) {
   const { name, recordingCount, thumbnailUrl, position } = props
   const nameId = useId()
   const select = useSelectItem('streamers', { streamer: name })
@@ -39,6 +42,19 @@ export const StreamerCard = memo(function StreamerCard(props: StreamerCardProps)
     </Card>
   )
 })
+
+/** The cards of a list. */
+export function streamerCards(api: PageApi, streamers: readonly StreamerItem[]): ReactElement[] {
+  return streamers.map(({ name, recording_count }, position) => (
+    <StreamerCard
+      key={name}
+      name={name}
+      recordingCount={recording_count}
+      thumbnailUrl={api.streamerThumbnailUrl(name)}
+      position={position}
+    />
+  ))
+}
 
 /** For a streamer without a thumbnail: the first two code points in upper case. */
 export function initials(name: string): string {

@@ -6,7 +6,7 @@ import type { PageApi } from '../api/page-api.ts'
 import { CardList } from '../ui/card-list.tsx'
 import { useRenderedCount } from '../ui/use-rendered-count.ts'
 import { translate } from '../language/translate.ts'
-import { StreamerCard } from './streamer-card.tsx'
+import { streamerCards } from './streamer-card.tsx'
 
 interface StreamerListProps {
   api: PageApi
@@ -20,17 +20,7 @@ interface StreamerListProps {
 export const StreamerList = memo(function StreamerList(props: StreamerListProps) {
   const { api, streamers, seenShare } = props
   const count = useRenderedCount(streamers.length, seenShare)
-  const cards = streamers
-    .slice(0, count)
-    .map(({ name, recording_count }, position) => (
-      <StreamerCard
-        key={name}
-        name={name}
-        recordingCount={recording_count}
-        thumbnailUrl={api.streamerThumbnailUrl(name)}
-        position={position}
-      />
-    ))
+  const cards = streamerCards(api, streamers.slice(0, count))
   const entries = useCardsWithAds('list', cards)
   return <CardList label={translate('Streamers')} layout="dense" cards={entries} />
 })
