@@ -2,7 +2,7 @@
 // the cost.
 import path from 'node:path'
 import { createMediaReaders } from '../server/media/readers.ts'
-import { createFolderStorage } from '../server/storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../server/storage/recordings/folder/folder-storage.ts'
 import { loadPageCache } from '../server/storage/recordings/page-cache.ts'
 import { readPeakMebibytes } from './machine.ts'
 
@@ -15,7 +15,7 @@ export interface IndexReport {
 }
 
 const recording = process.argv[2] ?? ''
-const storage = createFolderStorage(path.dirname(recording), { pageCache: await loadPageCache() })
+const storage = new FolderStorage(path.dirname(recording), { pageCache: await loadPageCache() })
 const readers = createMediaReaders()
 const file = await storage.open(path.basename(recording))
 const started = performance.now()

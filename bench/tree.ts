@@ -16,7 +16,7 @@ import { createLayout } from '../server/library/catalog/names/layout.ts'
 import { walkLibrary } from '../server/library/catalog/scan/walk.ts'
 import { createCatalogWriter } from '../server/library/catalog/store/catalog-writer.ts'
 import { openDatabase } from '../server/library/catalog/store/database.ts'
-import { createFolderStorage } from '../server/storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../server/storage/recordings/folder/folder-storage.ts'
 import { RECORDED_AT } from '../test/support/temp-library.ts'
 import type { Bench } from './harness.ts'
 
@@ -79,7 +79,7 @@ async function ensureCatalog(folder: string, data: string): Promise<void> {
   const writer = createCatalogWriter(database)
   writer.useLayout(layout.identity)
   const options = {
-    storage: createFolderStorage(folder),
+    storage: new FolderStorage(folder),
     layout,
     writer,
     settleMs: 0,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { fixturePath } from '../../../test/support/temp-library.ts'
-import { createFolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
 import type { Storage } from '../../storage/recordings/storage.ts'
 import { createMediaReaders } from '../readers.ts'
 import { IndexStore } from './index-store.ts'
@@ -22,7 +22,7 @@ let inspected: string[]
 beforeEach(() => {
   root = makeTempFolder('index-workers')
   mkdirSync(join(root, 'library'))
-  storage = createFolderStorage(join(root, 'library'))
+  storage = new FolderStorage(join(root, 'library'))
   copyFileSync(fixturePath(NAME), join(root, 'library', NAME))
   inspected = []
 })

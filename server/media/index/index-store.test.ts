@@ -9,7 +9,7 @@ import { runForClient } from '../../base/admission/client.ts'
 import { Gate } from '../../base/admission/gate.ts'
 import { FolderArtifacts } from '../../storage/artifacts/folder-artifacts.ts'
 import { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
-import { createFolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
 import type { FileStat, Storage } from '../../storage/recordings/storage.ts'
 import { createMediaReaders } from '../readers.ts'
 import { IndexStore } from './index-store.ts'
@@ -29,7 +29,7 @@ let isFinal: boolean
 beforeEach(async () => {
   root = makeTempFolder('index-store')
   await mkdir(join(root, 'library'))
-  storage = createFolderStorage(join(root, 'library'))
+  storage = new FolderStorage(join(root, 'library'))
   stat = await grow()
   inspected = []
   isFinal = true

@@ -2,7 +2,7 @@
 import { UnplayableError } from '../../base/errors.ts'
 import type { UnplayableReason } from '../../base/problem.ts'
 import type { BufferedFiles } from '../../storage/recordings/buffered-files.ts'
-import { openConcatenated } from '../../storage/recordings/concatenated-file.ts'
+import { ConcatenatedFile } from '../../storage/recordings/concatenated-file.ts'
 import type { RangeList } from '../../storage/recordings/range-list.ts'
 import type { FileStat, OpenFile, Storage } from '../../storage/recordings/storage.ts'
 import { isContinued, readGrowthMark } from './growth-mark.ts'
@@ -57,7 +57,9 @@ export async function inspectRecording(
 ): Promise<{ inspection: Inspection; stat: FileStat }> {
   const { signal } = options
   const file =
-    ranges === undefined ? await storage.open(path, { signal }) : openConcatenated(storage, ranges)
+    ranges === undefined
+      ? await storage.open(path, { signal })
+      : new ConcatenatedFile(storage, ranges)
   const inspect = async (readable: OpenFile): Promise<Inspection> => inspectFile(readable, options)
   try {
     const inspection = await (buffered?.use(file, inspect) ?? inspect(file))

@@ -3,8 +3,8 @@ import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { makeTempFolder } from '../../../test/support/temp-folder.ts'
-import { openConcatenated } from '../../storage/recordings/concatenated-file.ts'
-import { createFolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
+import { ConcatenatedFile } from '../../storage/recordings/concatenated-file.ts'
+import { FolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
 import type { Storage } from '../../storage/recordings/storage.ts'
 import { IndexThread } from '../index/index-thread.ts'
 import { RecordedFolders } from './read-recorded-folder.ts'
@@ -17,7 +17,7 @@ let storage: Storage
 
 beforeEach(() => {
   root = makeTempFolder('recorded')
-  storage = createFolderStorage(root)
+  storage = new FolderStorage(root)
 })
 
 function put(path: string, bytes: Uint8Array | string): void {
@@ -40,7 +40,7 @@ function playlist(...lines: string[]): string {
 }
 
 async function contentOf({ ranges }: RecordedPart): Promise<string> {
-  const file = openConcatenated(storage, ranges)
+  const file = new ConcatenatedFile(storage, ranges)
   const buffer = Buffer.alloc(file.stat.sizeBytes)
   await file.read(buffer, 0)
   await file.close()

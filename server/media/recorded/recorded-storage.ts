@@ -1,7 +1,7 @@
 // A storage that presents the runs of a recorder's playlist as files: `…/list.m3u8/0`,
 // `…/list.m3u8/1` and so on.
 import { AppError, isAppError } from '../../base/errors.ts'
-import { openConcatenated } from '../../storage/recordings/concatenated-file.ts'
+import { ConcatenatedFile } from '../../storage/recordings/concatenated-file.ts'
 import type { RangeList } from '../../storage/recordings/range-list.ts'
 import type { OpenFile, Storage } from '../../storage/recordings/storage.ts'
 import { RecordedLists } from './recorded-lists.ts'
@@ -77,7 +77,7 @@ export function withRecordedPlaylists(
     async open(path, options) {
       const run = parseRunPath(path)
       if (run === undefined) return storage.open(path, options)
-      return evictOnChange(run.playlist, openConcatenated(storage, await rangesAt(run)))
+      return evictOnChange(run.playlist, new ConcatenatedFile(storage, await rangesAt(run)))
     },
     listRuns: async (path) => (await lists.find(path, 'recent')).files,
     async withRanges(path, work) {

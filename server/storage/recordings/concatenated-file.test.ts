@@ -4,8 +4,8 @@ import { platform } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { UnplayableError } from '../../base/errors.ts'
-import { openConcatenated, readDecryptedLength } from './concatenated-file.ts'
-import { createFolderStorage } from './folder/folder-storage.ts'
+import { ConcatenatedFile, readDecryptedLength } from './concatenated-file.ts'
+import { FolderStorage } from './folder/folder-storage.ts'
 import { loadPageCache } from './page-cache.ts'
 import { packRanges } from './range-list.ts'
 import type { FileRange, RangeList } from './range-list.ts'
@@ -17,7 +17,7 @@ let storage: Storage
 
 beforeEach(() => {
   root = makeTempFolder('concatenated')
-  storage = createFolderStorage(root)
+  storage = new FolderStorage(root)
 })
 
 async function put(path: string, bytes: Uint8Array): Promise<FileRange> {
@@ -38,7 +38,7 @@ function joined(ranges: readonly FileRange[]): RangeList {
 }
 
 async function readAt(ranges: FileRange[], position: number, length: number): Promise<Buffer> {
-  const file = openConcatenated(storage, joined(ranges))
+  const file = new ConcatenatedFile(storage, joined(ranges))
   try {
     const buffer = Buffer.alloc(length)
     return buffer.subarray(0, await file.read(buffer, position))
@@ -80,7 +80,7 @@ test.runIf(platform() === 'linux')(
       { ...(await put('c', encrypt(bytes, key, iv))), length: 10_000, decryption: { key, iv } },
     ]
     const pageCache = await loadPageCache()
-    const file = openConcatenated(createFolderStorage(root, { pageCache }), joined(ranges))
+    const file = new ConcatenatedFile(new FolderStorage(root, { pageCache }), joined(ranges))
     const readCached = (position: number, length: number): Buffer => {
       const buffers = [Buffer.alloc(10), Buffer.alloc(length - 10)]
       const count = file.readCached?.(buffers, position)
@@ -103,7 +103,7 @@ test('reads from many files at once, and from none that was closed for another',
   const ranges: FileRange[] = []
   for (let at = 0; at < bytes.length; at += 1000)
     ranges.push(await put(`${at}`, bytes.subarray(at, at + 1000)))
-  const file = openConcatenated(storage, joined(ranges))
+  const file = new ConcatenatedFile(storage, joined(ranges))
   const chunks = await Promise.all(
     ranges.map(async (_, i) => {
       const chunk = Buffer.alloc(1000)
@@ -117,7 +117,7 @@ test('reads from many files at once, and from none that was closed for another',
 
 test('has the size of all ranges and the newest time', async () => {
   const ranges = [await put('a', Buffer.alloc(10)), await put('b', Buffer.alloc(20))]
-  const file = openConcatenated(storage, joined(ranges))
+  const file = new ConcatenatedFile(storage, joined(ranges))
   const modifiedMs = Math.max(...ranges.map(({ stat }) => stat.modifiedMs))
   expect(file.stat).toMatchObject({ sizeBytes: 30, modifiedMs })
   const changed = ranges.map((range, i) => ({ ...range, stat: { ...range.stat, version: `${i}` } }))
@@ -161,7 +161,7 @@ test('rejects a wrong key with a clear error', async () => {
 test('reads more files than it keeps open', async () => {
   const ranges: FileRange[] = []
   for (let i = 0; i < 30; i += 1) ranges.push(await put(`${i}`, Buffer.from([i])))
-  const file = openConcatenated(storage, joined(ranges))
+  const file = new ConcatenatedFile(storage, joined(ranges))
   for (const round of [0, 1]) {
     const buffer = Buffer.alloc(30)
     await file.readv([buffer.subarray(0, 7), buffer.subarray(7)], 0)

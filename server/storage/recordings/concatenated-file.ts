@@ -15,14 +15,6 @@ const BLOCK_BYTES = 16
 /** Encrypted bytes per read. */
 const MAX_DECRYPT_BYTES = 1024 * 1024
 
-/**
- * Concatenates ranges. Files are opened on demand; reading rejects with `failed` if a file has
- * changed. The caller closes it. Opening costs the same for a list of any length.
- */
-export function openConcatenated(storage: Storage, ranges: RangeList): OpenFile {
-  return new ConcatenatedFile(storage, ranges)
-}
-
 /** A file shared by concurrent reads. */
 interface SharedFile {
   opening: Promise<OpenFile>
@@ -31,7 +23,11 @@ interface SharedFile {
   uses: Set<Promise<void>>
 }
 
-class ConcatenatedFile implements OpenFile {
+/**
+ * Concatenates ranges. Files are opened on demand; reading rejects with `failed` if a file has
+ * changed. The caller closes it. Opening costs the same for a list of any length.
+ */
+export class ConcatenatedFile implements OpenFile {
   readonly stat: FileStat
   readonly #storage: Storage
   readonly #ranges: RangeList

@@ -2,7 +2,7 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { AppError, reasonOf } from '../../base/errors.ts'
 import type { FolderThread } from './folder/folder-thread.ts'
-import { createFolderStorage } from './folder/folder-storage.ts'
+import { FolderStorage } from './folder/folder-storage.ts'
 import { loadPageCache } from './page-cache.ts'
 import type { StorageLocation } from './storage-location.ts'
 import type { LibraryStorage } from './storage.ts'
@@ -22,7 +22,7 @@ export async function createStorage(
   { cacheBytes, ...options }: StorageOptions = {},
 ): Promise<LibraryStorage> {
   if (location.kind === 'folder') {
-    return createFolderStorage(location.path, { ...options, pageCache: await loadPageCache() })
+    return new FolderStorage(location.path, { ...options, pageCache: await loadPageCache() })
   }
   // The SDK takes a moment to load.
   const { createS3Storage } = await import('./s3/s3-storage.ts')

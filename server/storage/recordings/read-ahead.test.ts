@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createFolderStorage } from './folder/folder-storage.ts'
+import { FolderStorage } from './folder/folder-storage.ts'
 import { loadPageCache } from './page-cache.ts'
 import { readAhead, readCached } from './read-ahead.ts'
 import type { OpenFile } from './storage.ts'
@@ -20,7 +20,7 @@ describe('readAhead', () => {
   beforeAll(async () => {
     folder = makeTempFolder('ahead')
     writeFileSync(join(folder, 'file'), BYTES)
-    file = await createFolderStorage(folder).open('file')
+    file = await new FolderStorage(folder).open('file')
   })
 
   afterAll(async () => file.close())
@@ -118,7 +118,7 @@ describe('readAhead', () => {
 
   it('gives the bytes of the file from the memory of the system', async () => {
     const pageCache = await loadPageCache()
-    const cached = await createFolderStorage(folder, { pageCache }).open('file')
+    const cached = await new FolderStorage(folder, { pageCache }).open('file')
     try {
       const ahead = readAhead(cached)
       const buffer = Buffer.alloc(BYTES.length + 1)

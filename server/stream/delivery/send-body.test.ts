@@ -18,7 +18,7 @@ import { windowChunks } from './chunk-transforms.ts'
 import { readBody } from './read-body.ts'
 import { segmentBody } from './segment-body.ts'
 import type { Part } from '../../media/media-reader.ts'
-import { createFolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
 import { loadPageCache } from '../../storage/recordings/page-cache.ts'
 import type { OpenFile } from '../../storage/recordings/storage.ts'
 import { sendBody } from './send-body.ts'
@@ -185,7 +185,7 @@ describe.runIf(platform() === 'linux')('from a file in the page cache', () => {
     folder = makeTempFolder('send')
     writeFileSync(join(folder, 'file'), bytes)
     const pageCache = await loadPageCache()
-    const opened = await createFolderStorage(folder, { pageCache }).open('file')
+    const opened = await new FolderStorage(folder, { pageCache }).open('file')
     sentBytes = 0
     file = {
       stat: opened.stat,

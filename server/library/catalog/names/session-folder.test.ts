@@ -2,7 +2,7 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import type { Storage } from '../../../storage/recordings/storage.ts'
 import { createCatalogWriter } from '../store/catalog-writer.ts'
 import type { Catalog } from '../catalog.ts'
@@ -40,7 +40,7 @@ beforeEach(() => {
 /** Plays everything, a second for each byte; `broken` in its first bytes cannot be played. */
 function scanner(options: Partial<ScannerOptions> = {}): Scanner {
   return createScanner({
-    storage: createFolderStorage(root),
+    storage: new FolderStorage(root),
     layout: createLayout('{streamer}/{date}/{sessionId}'),
     writer: createCatalogWriter(database),
     settleSeconds: 30,
@@ -101,7 +101,7 @@ describe('a folder with a session name', () => {
   test('is identified by its playlist alone, without a stat of its segments', async () => {
     put(`${nightPath}/index.m3u8`, '#EXTM3U\n', 700)
     for (let i = 0; i < 50; i += 1) put(`${nightPath}/${i}.ts`, 'x'.repeat(10), 1)
-    const folder = createFolderStorage(root)
+    const folder = new FolderStorage(root)
     const withStats: string[] = []
     const list: Storage['list'] = async (path, options) => {
       if (options?.stats === true) withStats.push(path)
@@ -201,7 +201,7 @@ describe('while the scanner runs', () => {
   test('shows changes inside a session folder, and reads only that folder', async () => {
     put(`${nightPath}/part1.ts`)
     put('alice/2026-02-01/other/part1.ts', 'x'.repeat(30))
-    const folder = createFolderStorage(root)
+    const folder = new FolderStorage(root)
     const listed: string[] = []
     stop = new AbortController()
     const one = scanner({

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { AppError } from '../../../base/errors.ts'
-import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import { LibraryProbe } from './library-probe.ts'
 import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 
@@ -27,7 +27,7 @@ function probeOf(hasContent: () => Promise<boolean>): LibraryProbe {
 }
 
 function folderProbe(): LibraryProbe {
-  const storage = createFolderStorage(root)
+  const storage = new FolderStorage(root)
   return probeOf(async () => storage.hasContent())
 }
 

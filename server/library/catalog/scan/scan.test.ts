@@ -14,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { AppError } from '../../../base/errors.ts'
-import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import type { Storage } from '../../../storage/recordings/storage.ts'
 import type { Catalog } from '../catalog.ts'
 import { createCatalogWriter } from '../store/catalog-writer.ts'
@@ -51,7 +51,7 @@ const inspect: Inspect = async ({ path, kind, stat }) => {
   if (kind === 'folder') {
     return { status: 'playable', durationSeconds: stat.sizeBytes, isFlawed: false }
   }
-  const file = await createFolderStorage(root).open(path)
+  const file = await new FolderStorage(root).open(path)
   const buffer = Buffer.alloc(16)
   const text = buffer.toString('utf8', 0, await file.read(buffer, 0))
   await file.close()
@@ -63,7 +63,7 @@ const inspect: Inspect = async ({ path, kind, stat }) => {
 
 function scanner(options: Partial<ScannerOptions> = {}): Scanner {
   return createScanner({
-    storage: createFolderStorage(root),
+    storage: new FolderStorage(root),
     layout: createLayout('{streamer}/{date}/{sessionId}'),
     writer: createCatalogWriter(database),
     inspect,
@@ -85,7 +85,7 @@ const SHORT_PAUSES: ScanPauses = {
 
 /** The library's storage, of which some calls behave otherwise. */
 function storageWith(calls: Partial<Storage>): Storage {
-  const storage = createFolderStorage(root)
+  const storage = new FolderStorage(root)
   return {
     list: (folder, options) => storage.list(folder, options),
     stat: (path) => storage.stat(path),
@@ -361,7 +361,7 @@ describe('failures', () => {
     put('a/2026-01-01/1.ts')
     put('b/2026-01-01/1.ts')
     await scan()
-    const folder = createFolderStorage(root)
+    const folder = new FolderStorage(root)
     const list: Storage['list'] = async (path, options) => {
       if (path === 'a') throw new AppError('failed', 'permission denied')
       return folder.list(path, options)
@@ -375,7 +375,7 @@ describe('failures', () => {
 
   test.each(['list', 'watch'] as const)('a %s that hangs ends with the scan', async (hanging) => {
     put('a/2026-01-01/1.ts')
-    const folder = createFolderStorage(root)
+    const folder = new FolderStorage(root)
     const called = Promise.withResolvers<void>()
     const mount = Promise.withResolvers<void>()
     const hang = async (): Promise<void> => {
@@ -501,7 +501,7 @@ describe('while it runs', () => {
   test('shows changes made during a long full walk', async () => {
     put('a/2026-01-01/1.ts')
     for (let number = 0; number < 200; number += 1) put(`slow${number}/2026-01-01/1.ts`)
-    const folder = createFolderStorage(root)
+    const folder = new FolderStorage(root)
     const wasListed = Promise.withResolvers<void>()
     const isWatched = Promise.withResolvers<void>()
     const areReported = Promise.withResolvers<void>()
@@ -548,7 +548,7 @@ describe('while it runs', () => {
 
   test('walks the library once if it can be watched, then follows its changes', async () => {
     put('a/2026-01-01/1.ts')
-    const folder = createFolderStorage(root)
+    const folder = new FolderStorage(root)
     const listed: string[] = []
     const list: Storage['list'] = async (path, options) => {
       listed.push(path)

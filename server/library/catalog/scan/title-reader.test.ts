@@ -6,7 +6,7 @@ import { soon } from '../../../../test/support/patience.ts'
 import { createAdmission } from '../../../base/admission/limits.ts'
 import { AppError } from '../../../base/errors.ts'
 import { Sidecars } from '../../metadata/sidecars.ts'
-import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import type { Catalog } from '../catalog.ts'
 import { createLayout } from '../names/layout.ts'
 import { createCatalogWriter } from '../store/catalog-writer.ts'
@@ -32,7 +32,7 @@ beforeEach(() => {
   problems = []
   read = []
   inspections = 0
-  const storage = createFolderStorage(root)
+  const storage = new FolderStorage(root)
   const log = { warn: () => undefined }
   const sidecars = new Sidecars({ storage, gate: createAdmission().sidecars, log })
   readTitle = async (recording, signal) => {
@@ -43,7 +43,7 @@ beforeEach(() => {
 
 function scanner(options: Partial<ScannerOptions> = {}): Scanner {
   return createScanner({
-    storage: createFolderStorage(root),
+    storage: new FolderStorage(root),
     layout: createLayout('{streamer}/{date}/{sessionId}'),
     writer: createCatalogWriter(database),
     inspect: async () => {

@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import type { Storage } from '../../../storage/recordings/storage.ts'
 import type { Catalog } from '../catalog.ts'
 import { createCatalogWriter } from '../store/catalog-writer.ts'
@@ -30,7 +30,7 @@ beforeEach(() => {
 
 function walkOptions(other: Partial<WalkOptions> = {}): WalkOptions {
   return {
-    storage: createFolderStorage(root),
+    storage: new FolderStorage(root),
     layout: createLayout('{streamer}/{date}/{sessionId}'),
     writer,
     settleMs: 0,
@@ -46,7 +46,7 @@ function walkOptions(other: Partial<WalkOptions> = {}): WalkOptions {
  * entries.
  */
 function storageWith(onListed: (folder: string) => void): Storage & { underWay(): number } {
-  const storage = createFolderStorage(root)
+  const storage = new FolderStorage(root)
   let underWay = 0
   return {
     list: async (folder, options) => {

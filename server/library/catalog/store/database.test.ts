@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import { createCatalogWriter } from './catalog-writer.ts'
 import { openDatabase } from './database.ts'
 import type { Inspection } from './inspection-result.ts'
@@ -57,7 +57,7 @@ async function scanHere(
   const database = openDatabase({ path, mode: 'write' })
   try {
     const scanner = createScanner({
-      storage: createFolderStorage(root),
+      storage: new FolderStorage(root),
       layout: createLayout('{streamer}/{date}/{sessionId}'),
       writer: createCatalogWriter(database),
       settleSeconds: 0,
@@ -80,7 +80,7 @@ const childProgram = (moduleUrl: (name: string) => string): string => `
   const { createCatalogWriter } = await import(${JSON.stringify(moduleUrl('./catalog-writer.ts'))})
   const { createLayout } = await import(${JSON.stringify(moduleUrl('../names/layout.ts'))})
   const { createScanner } = await import(${JSON.stringify(moduleUrl('../scan/scan.ts'))})
-  const { createFolderStorage } = await import(${JSON.stringify(moduleUrl('../../../storage/recordings/folder/folder-storage.ts'))})
+  const { FolderStorage } = await import(${JSON.stringify(moduleUrl('../../../storage/recordings/folder/folder-storage.ts'))})
   const { appendFileSync } = await import('node:fs')
   const [path, root, log] = process.argv.slice(-3)
   process.stdout.write('ready\\n')
@@ -91,7 +91,7 @@ const childProgram = (moduleUrl: (name: string) => string): string => `
   const database = openDatabase({ path, mode: 'write' })
   const layout = createLayout('{streamer}/{date}/{sessionId}')
   const writer = createCatalogWriter(database)
-  const storage = createFolderStorage(root)
+  const storage = new FolderStorage(root)
   const scanner = createScanner({ storage, layout, writer, inspect, settleSeconds: 0 })
   await scanner.scanOnce(new AbortController().signal)
 `
@@ -138,7 +138,7 @@ test('five thousand recordings are walked, and walked again without a change', a
   const database = openDatabase({ path, mode: 'write' })
   const writer = createCatalogWriter(database)
   const options = {
-    storage: createFolderStorage(root),
+    storage: new FolderStorage(root),
     layout: createLayout('{streamer}/{date}/{sessionId}'),
     writer,
     settleMs: 0,
@@ -152,9 +152,7 @@ test('five thousand recordings are walked, and walked again without a change', a
   expect(await walkLibrary('', options, signal)).toBe(false)
   rmSync(root, { recursive: true })
   mkdirSync(root)
-  expect(await walkLibrary('', { ...options, storage: createFolderStorage(root) }, signal)).toBe(
-    true,
-  )
+  expect(await walkLibrary('', { ...options, storage: new FolderStorage(root) }, signal)).toBe(true)
   expect(writer.countRecordings()).toBe(0)
   expect(createCatalog(database).listStreamers()).toEqual([])
   database.close()

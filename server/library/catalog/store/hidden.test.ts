@@ -2,7 +2,7 @@
 // later.
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import { isAppError } from '../../../base/errors.ts'
 import { createCatalogWriter } from './catalog-writer.ts'
 import type { Catalog } from '../catalog.ts'
@@ -36,7 +36,7 @@ afterEach(() => {
 
 async function scan(layout = '{streamer}/{date}/{sessionId}'): Promise<void> {
   const scanner = createScanner({
-    storage: createFolderStorage(root),
+    storage: new FolderStorage(root),
     layout: createLayout(layout),
     writer: createCatalogWriter(server),
     settleSeconds: 0,

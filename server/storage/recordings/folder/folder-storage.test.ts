@@ -5,7 +5,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createFolderStorage } from './folder-storage.ts'
+import { FolderStorage } from './folder-storage.ts'
 import { soon } from '../../../../test/support/patience.ts'
 import { describeStorage } from '../../../../test/support/verify/storage-suite.ts'
 import type { OpenOptions, Storage } from '../storage.ts'
@@ -21,7 +21,7 @@ beforeEach(() => {
   root = join(base, 'rec')
   mkdirSync(root)
   skipped = []
-  storage = createFolderStorage(root, {
+  storage = new FolderStorage(root, {
     onSkipped: (reason, path) => skipped.push(`${path}: ${reason}`),
   })
 })
@@ -33,10 +33,10 @@ async function names(folder = ''): Promise<string[]> {
 /** Opens a file in a process that has no descriptor left; prints the error's code. */
 const OPEN_WITHOUT_DESCRIPTORS = `
   import { openSync } from 'node:fs'
-  import { createFolderStorage } from ${JSON.stringify(
+  import { FolderStorage } from ${JSON.stringify(
     new URL('./folder-storage.ts', import.meta.url).href,
   )}
-  const storage = createFolderStorage(process.argv[1])
+  const storage = new FolderStorage(process.argv[1])
   await storage.open('a.ts').then((file) => file.close())
   try { for (;;) openSync('/dev/null') } catch {}
   await storage.open('a.ts').catch(({ code }) => console.log(code))`
@@ -49,7 +49,7 @@ test.runIf(process.platform === 'linux')('a lack of descriptors is no defect of 
 })
 
 describeStorage(async () => ({
-  storage: createFolderStorage(root),
+  storage: new FolderStorage(root),
   async put(path, content) {
     const target = join(root, path)
     mkdirSync(dirname(target), { recursive: true })
@@ -69,7 +69,7 @@ describe('list', () => {
     const stale = { real, files: ['old.ts'], folders: [], odd: [], fileStats }
     const answers = [stale]
     const reader = { read: async () => answers.shift(), count: () => undefined }
-    const renaming = createFolderStorage(root, { folderThread: reader })
+    const renaming = new FolderStorage(root, { folderThread: reader })
     await renaming.list('')
     const entries = await renaming.list('alice', { stats: true })
     expect(entries.map(({ name }) => name)).toEqual(['new.ts'])
@@ -299,7 +299,7 @@ describe('a root that is a link', () => {
       writeFileSync(join(target(name), 'alice', 'a.ts'), name)
     }
     switchTo('one')
-    storage = createFolderStorage(join(base, 'link'))
+    storage = new FolderStorage(join(base, 'link'))
   })
 
   test('may be switched to another folder, without a listing of the root', async () => {

@@ -11,7 +11,7 @@ import { addStats, mayBeMisread, sortEntries, STAT_NUMBERS, statFiles } from './
 import { orAppError } from './folder-errors.ts'
 import type { OddEntry, ReadFolder } from './read-folder.ts'
 import type { FolderThread } from './folder-thread.ts'
-import { createOpenFile, fileStat, statDescriptor } from './open-file.ts'
+import { DescriptorFile, fileStat, statDescriptor } from './open-file.ts'
 import type { PageCache } from '../page-cache.ts'
 import { isInside, joinLibraryPath } from './storage-path.ts'
 import type {
@@ -63,17 +63,6 @@ const closeDescriptor = promisify(close)
 const readLink = promisify<string, string>(readlink)
 const readFolder = promisify<string, { withFileTypes: true }, Dirent[]>(readdir)
 
-/**
- * A Storage over the folder `root` (absolute or relative to the working directory; it may not exist
- * yet).
- */
-export function createFolderStorage(
-  root: string,
-  options: FolderStorageOptions = {},
-): FolderStorage {
-  return new FolderStorage(root, options)
-}
-
 export class FolderStorage implements LibraryStorage {
   readonly #root: string
   readonly #onSkipped: OnSkipped
@@ -87,7 +76,8 @@ export class FolderStorage implements LibraryStorage {
   /** Identities of files inside of the root, by library path. */
   readonly #known = new LRUCache<string, string>({ max: MAX_KNOWN_FILES })
 
-  constructor(root: string, { onSkipped, pageCache, folderThread }: FolderStorageOptions) {
+  /** @param root absolute, or relative to the working directory; it may not exist yet */
+  constructor(root: string, { onSkipped, pageCache, folderThread }: FolderStorageOptions = {}) {
     this.#root = root
     this.#onSkipped = onSkipped ?? (() => undefined)
     this.#pageCache = pageCache
@@ -187,7 +177,7 @@ export class FolderStorage implements LibraryStorage {
     const onClosed = (): void => {
       this.#openFiles -= 1
     }
-    return createOpenFile(descriptor, stats, { pageCache: this.#pageCache, onClosed })
+    return new DescriptorFile(descriptor, stats, { pageCache: this.#pageCache, onClosed })
   }
 
   async #openChecked(path: string): Promise<OpenFile> {

@@ -5,7 +5,7 @@ import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createFolderStorage } from './folder-storage.ts'
+import { FolderStorage } from './folder-storage.ts'
 import { FolderThread } from './folder-thread.ts'
 import { readFolderAtOnce, STAT_NUMBERS } from './read-folder.ts'
 import type { ReadFolder } from './read-folder.ts'
@@ -56,7 +56,7 @@ async function readByThread(path: string): Promise<ReadFolder> {
 /** A listing of the folder `a`, after one of the root, as in a walk. */
 async function listing(reader: Pick<FolderThread, 'read' | 'count'> | undefined) {
   const skipped: string[] = []
-  const storage = createFolderStorage(root, {
+  const storage = new FolderStorage(root, {
     onSkipped: (reason, path) => skipped.push(`${path}: ${reason}`),
     ...(reader && { folderThread: reader }),
   })
@@ -103,7 +103,7 @@ test('a folder outside of the library is not read', async () => {
   symlinkSync(join(base, 'outside'), join(root, 'out'))
   await beginThread()
   expect(await thread.read({ path: join(root, 'out'), realRoot: root })).toBeUndefined()
-  const storage = createFolderStorage(root, { folderThread: thread })
+  const storage = new FolderStorage(root, { folderThread: thread })
   await storage.list('')
   for (const folder of ['out', 'gone']) {
     const listed = storage.list(folder, { stats: true })
@@ -141,7 +141,7 @@ test('a missing folder is left to the asynchronous read, which reports the error
 test('a thread that dies costs no listing, and is started again on demand', async () => {
   put(100)
   await beginThread()
-  const storage = createFolderStorage(root, { folderThread: thread })
+  const storage = new FolderStorage(root, { folderThread: thread })
   await storage.list('')
   // Of fewer entries than begin the thread again.
   const listings = Array.from({ length: 9 }, () => storage.list('a', { stats: true }))

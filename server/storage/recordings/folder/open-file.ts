@@ -26,25 +26,17 @@ export function fileStat({ size, mtimeMs, ctimeMs, ino }: StatNumbers): FileStat
   }
 }
 
-/**
- * An OpenFile that owns a descriptor. `close` waits for pending reads, so that a descriptor number
- * is never used after the system has reassigned it. Reads after `close` reject with `failed`.
- */
-export function createOpenFile(
-  descriptor: number,
-  stats: StatNumbers,
-  options: OpenFileOptions = {},
-): OpenFile {
-  return new DescriptorFile(descriptor, stats, options)
-}
-
 export interface OpenFileOptions {
   pageCache?: PageCache | undefined
   /** Called once when the descriptor has been closed. */
   onClosed?: () => void
 }
 
-class DescriptorFile implements OpenFile {
+/**
+ * An OpenFile that owns a descriptor. `close` waits for pending reads, so that a descriptor number
+ * is never used after the system has reassigned it. Reads after `close` reject with `failed`.
+ */
+export class DescriptorFile implements OpenFile {
   readonly stat: FileStat
   readonly willRead?: (position: number, length: number) => void
   readonly #descriptor: number

@@ -14,7 +14,7 @@ import { nameArtifact } from '../../../storage/artifacts/artifact-store.ts'
 import { openArtifacts } from '../../../storage/artifacts/open-artifacts.ts'
 import { SharedArtifacts } from '../../../storage/artifacts/shared-artifacts.ts'
 import { readRangeHash } from '../../../media/index/identity.ts'
-import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import type { StorageLocation } from '../../../storage/recordings/storage-location.ts'
 import { GrowingIdentities } from './growing-identities.ts'
 import type { GrowingIdentity, GrowingState } from './growing-identities.ts'
@@ -78,7 +78,7 @@ async function openProcess(
   const folder = path.join(base, node)
   const onWriteError = (error: unknown) => void errors.push(error)
   const records = new GrowthRecords({ folder, shared, onWriteError })
-  return new GrowingIdentities(createFolderStorage(recordings), records, onWriteError)
+  return new GrowingIdentities(new FolderStorage(recordings), records, onWriteError)
 }
 
 async function openShared(location: StorageLocation): Promise<SharedArtifacts> {
@@ -100,7 +100,7 @@ interface Seen {
 
 /** A recording as a process sees it now. */
 async function see(name: string, changes: Partial<GrowingState> = {}): Promise<Seen> {
-  const storage = createFolderStorage(recordings)
+  const storage = new FolderStorage(recordings)
   const file = await storage.open(name)
   const bytes = Buffer.alloc(file.stat.sizeBytes)
   await file.read(bytes, 0)

@@ -8,7 +8,7 @@ import { Gate } from '../../../base/admission/gate.ts'
 import { RecordedFolders } from '../../../media/recorded/read-recorded-folder.ts'
 import { withRecordedPlaylists } from '../../../media/recorded/recorded-storage.ts'
 import type { RecordedStorage } from '../../../media/recorded/recorded-storage.ts'
-import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import { PartFolders } from './part-folders.ts'
 
 let root: string
@@ -18,7 +18,7 @@ beforeEach(() => {
   root = makeTempFolder('files')
   mkdirSync(join(root, 'night'))
   writeFileSync(join(root, 'night/part1.ts'), 'x')
-  folders = new PartFolders(withRecordedPlaylists(createFolderStorage(root)))
+  folders = new PartFolders(withRecordedPlaylists(new FolderStorage(root)))
 })
 
 const names = (parts: readonly { name: string }[]) => parts.map(({ name }) => name)
@@ -53,7 +53,7 @@ test('returns the same list until the folder changes', async () => {
 
 test('does not list the folder of a playlist again', async () => {
   const listed: string[] = []
-  const storage = withRecordedPlaylists(createFolderStorage(root))
+  const storage = withRecordedPlaylists(new FolderStorage(root))
   const counting: Omit<RecordedStorage, 'withRanges'> = {
     list: async (folder, options) => {
       listed.push(folder)
@@ -93,7 +93,7 @@ test('does not list the folder of a playlist again', async () => {
 test('lets a client that joins a listing not wait for the playlists of the other', async () => {
   const started: string[] = []
   const turn = new Gate({ limit: 1, waiting: 9, busyMessage: 'busy' })
-  const files = createFolderStorage(root)
+  const files = new FolderStorage(root)
   const recorded = new RecordedFolders(files)
   const { signal } = new AbortController()
   folders = new PartFolders(

@@ -14,7 +14,7 @@ import { createMediaReaders } from '../../../media/readers.ts'
 import { RecordedFolders } from '../../../media/recorded/read-recorded-folder.ts'
 import { withRecordedPlaylists } from '../../../media/recorded/recorded-storage.ts'
 import { BufferedFiles } from '../../../storage/recordings/buffered-files.ts'
-import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import type { OpenFile, Storage } from '../../../storage/recordings/storage.ts'
 import { TranscodedAudio } from '../segment/transcoded-audio.ts'
 import { PartFolders } from './part-folders.ts'
@@ -114,7 +114,7 @@ function countCalls(storage: Storage, calls: Calls): Storage {
 /** Inspects the session as the scan does, then opens it as a visitor does. */
 async function inspectAndPlay(): Promise<{ calls: Calls; segments: number }> {
   const calls: Calls = { ofSegments: 0, others: 0 }
-  const files = countCalls(createFolderStorage(join(root, 'library')), calls)
+  const files = countCalls(new FolderStorage(join(root, 'library')), calls)
   const folders = new RecordedFolders(files)
   const storage = withRecordedPlaylists(files, {
     read: async ({ path, known }) => folders.read(path, known),

@@ -7,14 +7,14 @@ import { inspectRecording } from '../../../media/index/inspect-recording.ts'
 import { MAX_LIMITATIONS } from '../../../media/media-index.ts'
 import type { MediaIndex } from '../../../media/media-index.ts'
 import { createMediaReaders } from '../../../media/readers.ts'
-import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import { joinInspections } from './session-inspection.ts'
 
 let index: MediaIndex
 
 beforeAll(async () => {
   const { inspection } = await inspectRecording('ts-h264-pts-wrap-33bit.ts', {
-    storage: createFolderStorage(fixturePath('')),
+    storage: new FolderStorage(fixturePath('')),
     readers: createMediaReaders(),
     signal: new AbortController().signal,
   })

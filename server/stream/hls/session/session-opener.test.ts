@@ -15,7 +15,7 @@ import { inspectRecording } from '../../../media/index/inspect-recording.ts'
 import { createMediaReaders } from '../../../media/readers.ts'
 import type { MediaReaders } from '../../../media/readers.ts'
 import { withRecordedPlaylists } from '../../../media/recorded/recorded-storage.ts'
-import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import { TranscodedAudio } from '../segment/transcoded-audio.ts'
 import { PartFolders } from './part-folders.ts'
 import { SessionOpener } from './session-opener.ts'
@@ -76,7 +76,7 @@ function createOpener(inspect?: Inspect): SessionOpener {
       return readers.forIndex(index)
     },
   }
-  const folder = createFolderStorage(join(root, 'library'))
+  const folder = new FolderStorage(join(root, 'library'))
   const storage = withRecordedPlaylists(folder)
   const log = { warn: () => undefined }
   const onWriteError = (error: unknown): never => {
@@ -115,7 +115,7 @@ test('leaves no part out that only was not read for lack of descriptors', async 
   const busy = createOpener(async (path) => {
     if (path.endsWith('part1.ts')) throw new AppError('busy', 'too many files are open')
     return inspectRecording(path, {
-      storage: createFolderStorage(join(root, 'library')),
+      storage: new FolderStorage(join(root, 'library')),
       readers: createMediaReaders(),
       signal: stopping.signal,
     })

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { readSubtitles } from '../../../media/index/read-subtitles.ts'
-import { createFolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
+import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import { findSubtitles, SubtitleFiles } from './subtitle-files.ts'
 
 let root: string
@@ -14,7 +14,7 @@ let subtitles: SubtitleFiles
 beforeEach(() => {
   root = makeTempFolder('subtitles')
   read = []
-  const storage = createFolderStorage(root)
+  const storage = new FolderStorage(root)
   subtitles = new SubtitleFiles({
     storage,
     readSubtitles: async (file) => {
