@@ -16,9 +16,5 @@ export const h264 = {
 /** `avc1.PPCCLL` from AVCDecoderConfigurationRecord (ISO/IEC 14496-15 5.3.3.1). */
 export function avcCodec(avcC: DataView, entryType: string): string | undefined {
   if (avcC.byteLength < 7) return undefined
-  return `${entryType}.${[1, 2, 3].map((at) => hex(avcC.getUint8(at), 2)).join('')}`
-}
-
-function hex(value: number, digits: number): string {
-  return value.toString(16).padStart(digits, '0')
+  return `${entryType}.${Buffer.from(avcC.buffer, avcC.byteOffset + 1, 3).toString('hex')}`
 }

@@ -1,4 +1,6 @@
 // HEVC: its names in containers, and its codec string.
+import { createBitReader } from './bit-reader.ts'
+import type { BitReader } from './bit-reader.ts'
 import type { VideoFormat } from './video-format.ts'
 
 export const hevc = {
@@ -17,16 +19,20 @@ export const hevc = {
 /** `hvc1.A1.6.L93.B0` from HEVCDecoderConfigurationRecord (ISO/IEC 14496-15 8.3.3.1, annex E.3). */
 export function hevcCodec(hvcC: DataView, entryType: string): string | undefined {
   if (hvcC.byteLength < 23) return undefined
-  const profileByte = hvcC.getUint8(1)
-  const space = ['', 'A', 'B', 'C'][profileByte >> 6] ?? ''
-  const profile = `${space}${profileByte & 0x1f}`
-  const compatibility = reverseBits(hvcC.getUint32(2)).toString(16)
-  const tier = (profileByte & 0x20) === 0 ? 'L' : 'H'
-  const constraints = [6, 7, 8, 9, 10, 11].map((at) => hvcC.getUint8(at))
+  const profile = new Uint8Array(hvcC.buffer, hvcC.byteOffset + 1, 12)
+  return `${entryType}.${readHevcProfile(createBitReader(profile))}`
+}
+
+/** `A1.6.L93.B0` from the general part of profile_tier_level (ISO/IEC 23008-2 7.3.3). */
+export function readHevcProfile(reader: BitReader): string {
+  const space = ['', 'A', 'B', 'C'][reader.bits(2)] ?? ''
+  const tier = reader.flag() ? 'H' : 'L'
+  const profile = reader.bits(5)
+  const compatibility = reverseBits(reader.bits(32)).toString(16)
+  const constraints = Array.from({ length: 6 }, () => reader.bits(8))
   while (constraints.at(-1) === 0) constraints.pop()
-  const level = `${tier}${hvcC.getUint8(12)}`
   const tail = constraints.map((byte) => byte.toString(16).toUpperCase())
-  return [entryType, profile, compatibility, level, ...tail].join('.')
+  return [`${space}${profile}`, compatibility, `${tier}${reader.bits(8)}`, ...tail].join('.')
 }
 
 function reverseBits(value: number): number {

@@ -2,6 +2,7 @@
 // joined to a frame (ISO/IEC 14496-10 7.3.3, 7.4.1.2.4).
 import { createBitReader } from './bit-reader.ts'
 import type { BitReader } from './bit-reader.ts'
+import { readHevcProfile } from './hevc.ts'
 import { nalRole, splitNals, unescapeNal } from './nal-unit.ts'
 import type { VideoCodec } from './nal-unit.ts'
 
@@ -41,7 +42,7 @@ type ParsedSps = VideoParameters & { isShort: boolean }
 /** ISO/IEC 14496-10 7.3.2.1.1 */
 function parseH264Sps(sps: Uint8Array): ParsedSps {
   const profile = sps[1] ?? 0
-  const codec = `avc1.${hexBytes(sps.subarray(1, 4))}`
+  const codec = `avc1.${Buffer.from(sps.subarray(1, 4)).toString('hex')}`
   const reader = createBitReader(sps.subarray(4))
   reader.unsigned()
   const chroma = HIGH_PROFILES.has(profile) ? skipHighProfile(reader) : 1
@@ -113,7 +114,7 @@ function parseHevcSps(sps: Uint8Array): ParsedSps {
   reader.bits(4)
   const subLayers = reader.bits(3)
   reader.bits(1)
-  const codec = readHevcCodec(reader, sps.subarray(8, 14))
+  const codec = `hvc1.${readHevcProfile(reader).toUpperCase()}`
   skipSubLayers(reader, subLayers)
   reader.unsigned()
   const chroma = reader.unsigned()
@@ -131,28 +132,6 @@ function parseHevcSps(sps: Uint8Array): ParsedSps {
   }
 }
 
-/** General part of profile_tier_level (7.3.3) as a codec string (ISO/IEC 14496-15 E.3). */
-function readHevcCodec(reader: BitReader, constraintBytes: Uint8Array): string {
-  const space = ['', 'A', 'B', 'C'][reader.bits(2)] ?? ''
-  const tier = reader.flag() ? 'H' : 'L'
-  const profile = reader.bits(5)
-  const compatibility = reverseBits(reader.bits(32))
-  reader.bits(24)
-  reader.bits(24)
-  const level = reader.bits(8)
-  const constraints = [...constraintBytes]
-  while (constraints.length > 0 && constraints.at(-1) === 0) constraints.pop()
-  const tail = constraints.map((byte) => `.${byte.toString(16).toUpperCase()}`).join('')
-  const flags = compatibility.toString(16).toUpperCase()
-  return `hvc1.${space}${profile}.${flags}.${tier}${level}${tail}`
-}
-
-function reverseBits(value: number): number {
-  let reversed = 0
-  for (let i = 0; i < 32; i++) reversed = reversed * 2 + (Math.floor(value / 2 ** i) % 2)
-  return reversed
-}
-
 /** Sub-layer part of profile_tier_level (7.3.3). */
 export function skipSubLayers(reader: BitReader, subLayers: number): void {
   if (subLayers === 0) return
@@ -166,10 +145,6 @@ export function skipSubLayers(reader: BitReader, subLayers: number): void {
     if (profile) for (let i = 0; i < 11; i++) reader.bits(8)
     if (level) reader.bits(8)
   }
-}
-
-function hexBytes(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /** Bytes of a slice that contain the fields below. */
