@@ -127,12 +127,8 @@ async function readKeyFrame(
   const frame = await readExactly(file, offset, size - prefix.length)
   const data = prefix.length === 0 ? frame : Buffer.concat([prefix, frame])
   const { codec, extradata } = decoder
-  return {
-    codec,
-    ...(extradata && { extradata }),
-    data,
-    rotationDegrees: described.rotationDegrees,
-  }
+  const { rotationDegrees } = described
+  return { codec, ...(extradata && { extradata }), data, rotationDegrees }
 }
 
 /** A recording may have grown since it was indexed, but must not have become shorter. */

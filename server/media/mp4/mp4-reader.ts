@@ -93,12 +93,8 @@ async function readKeyFrame(
   const prefix = prefixAt(track, splitPoint)
   const { codec, extradata } = decoder
   const data = prefix.length === 0 ? frame : Buffer.concat([prefix, frame])
-  return {
-    codec,
-    ...(extradata && { extradata }),
-    data,
-    rotationDegrees: described.rotationDegrees,
-  }
+  const { rotationDegrees } = described
+  return { codec, ...(extradata && { extradata }), data, rotationDegrees }
 }
 
 function prefixAt(track: Mp4Track, splitPoint: number): Uint8Array {
