@@ -1,5 +1,6 @@
 // A node's part of a cluster: the shared database, the replica in the data folder, and the secret.
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openOutgoingCounts } from '../../site/analytics/outgoing-counts.ts'
 import { joinPath } from '../../storage/recordings/library-path.ts'
@@ -148,9 +149,9 @@ async function closeShared(
   counts: Parameters<typeof mergeOnce>[0],
 ): Promise<void> {
   const merging = mergeOnce(counts).catch(() => undefined)
-  await Promise.race([merging, aborted(AbortSignal.timeout(LAST_MERGE_MS))])
+  await Promise.race([merging, sleep(LAST_MERGE_MS, undefined, { ref: false })])
   const closing = Promise.all([queues.close(), database.destroy(), hideDatabase.destroy()])
-  await Promise.race([closing, aborted(AbortSignal.timeout(CLOSE_MS))])
+  await Promise.race([closing, sleep(CLOSE_MS, undefined, { ref: false })])
 }
 
 interface ClusterParts extends Pick<Cluster, 'replica' | 'hidden'> {
@@ -210,12 +211,6 @@ async function refuseUnknownHiddenNames(
 
 function openCounts({ data }: Config): ReturnType<typeof openOutgoingCounts> {
   return openOutgoingCounts(join(data, ACTIVITY_FILE))
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 /** Logs what a node reports about itself. */

@@ -2,6 +2,7 @@
 // all cores. `aftercast work`: a node of a cluster that only scans.
 import cluster from 'node:cluster'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { Scanner, ScanProgress } from '../../library/catalog/scan/scan.ts'
 import { createHiddenNames } from '../../library/catalog/store/hidden.ts'
@@ -192,7 +193,7 @@ async function serveBesideScan(serving: Node, scan: Scan, start: Start | undefin
     await Promise.race([scan.firstWalk, ended])
     state.isWalked = true
     server?.announceFirstWalk?.()
-    await Promise.race([scan.isIndexed, pause(FIRST_INDEX_MS), ended])
+    await Promise.race([scan.isIndexed, sleep(FIRST_INDEX_MS, undefined, { ref: false }), ended])
     // The progress bar clears its line.
     await io.log.flush()
     const place = server === undefined ? 'to scan' : `at ${server.url}`
@@ -346,10 +347,4 @@ async function startScanningInCluster(serving: Serving, joined: Cluster): Promis
     ...(jobs !== undefined && { jobs: () => jobs.figures() }),
     ended,
   }
-}
-
-async function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds).unref()
-  })
 }

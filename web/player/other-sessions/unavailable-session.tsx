@@ -117,21 +117,11 @@ function useReloadWhenListed(playlistUrl: string): void {
 /** Rejects on abort. */
 async function waitUntilListed(url: string, signal: AbortSignal): Promise<boolean> {
   for (const pauseMs of PAUSES_MS) {
-    await pause(pauseMs, signal)
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
     const { ok, status } = await fetch(url, { method: 'HEAD', signal })
     if (ok) return true
     // Any other status is final.
     if (status !== 404 && status !== 503) return false
   }
   return false
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      reject(new DOMException('left', 'AbortError'))
-    })
-  })
 }
