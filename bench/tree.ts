@@ -14,7 +14,7 @@ import Sqlite from 'better-sqlite3'
 import { CATALOG_FILE } from '../server/app/library.ts'
 import { createLayout } from '../server/library/catalog/names/layout.ts'
 import { walkLibrary } from '../server/library/catalog/scan/walk.ts'
-import { createCatalogWriter } from '../server/library/catalog/store/catalog-writer.ts'
+import { CatalogWriter } from '../server/library/catalog/store/catalog-writer.ts'
 import { openDatabase } from '../server/library/catalog/store/database.ts'
 import { FolderStorage } from '../server/storage/recordings/folder/folder-storage.ts'
 import { RECORDED_AT } from '../test/support/temp-library.ts'
@@ -76,7 +76,7 @@ async function ensureCatalog(folder: string, data: string): Promise<void> {
   const file = path.join(data, CATALOG_FILE)
   const database = openDatabase({ path: file, mode: 'write' })
   const layout = createLayout(LAYOUT)
-  const writer = createCatalogWriter(database)
+  const writer = new CatalogWriter(database)
   writer.useLayout(layout.identity)
   const options = {
     storage: new FolderStorage(folder),

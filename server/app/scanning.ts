@@ -1,10 +1,10 @@
 // Creates the scanner, and logs its progress and problems.
 import type { Logger } from 'pino'
 import { setLocation } from '../library/catalog/store/catalog-origin.ts'
-import { createCatalogWriter } from '../library/catalog/store/catalog-writer.ts'
+import { CatalogWriter } from '../library/catalog/store/catalog-writer.ts'
 import { createLayout } from '../library/catalog/names/layout.ts'
-import { createScanner } from '../library/catalog/scan/scan.ts'
-import type { Scanner, ScannerOptions, ScanProblem } from '../library/catalog/scan/scan.ts'
+import { Scanner } from '../library/catalog/scan/scan.ts'
+import type { ScannerOptions, ScanProblem } from '../library/catalog/scan/scan.ts'
 import type { Inspection } from '../library/catalog/store/inspection-result.ts'
 import type { Config } from '../base/config/load-config.ts'
 import { AppError, codeOf, reasonOf } from '../base/errors.ts'
@@ -34,10 +34,10 @@ export function createLibraryScanner({
   if (before !== null && before !== library.location) {
     logger.warn({ before, now: library.location }, 'the data folder was of other recordings')
   }
-  return createScanner({
+  return new Scanner({
     storage,
     layout: createLayout(config.layout, library.name),
-    writer: createCatalogWriter(database),
+    writer: new CatalogWriter(database),
     settleSeconds: config.library.settleSeconds,
     ...(rescanSeconds !== undefined && { rescanSeconds }),
     concurrency: inspectionsAtOnce,

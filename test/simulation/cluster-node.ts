@@ -7,15 +7,15 @@ import { openOutgoingCounts } from '../../server/site/analytics/outgoing-counts.
 import type { Catalog } from '../../server/library/catalog/catalog.ts'
 import { createLayout } from '../../server/library/catalog/names/layout.ts'
 import { LibraryProbe } from '../../server/library/catalog/scan/library-probe.ts'
-import { createScanner } from '../../server/library/catalog/scan/scan.ts'
-import { createCatalogWriter } from '../../server/library/catalog/store/catalog-writer.ts'
+import { Scanner } from '../../server/library/catalog/scan/scan.ts'
+import { CatalogWriter } from '../../server/library/catalog/store/catalog-writer.ts'
 import { openDatabase } from '../../server/library/catalog/store/database.ts'
 import type { Database } from '../../server/library/catalog/store/database.ts'
 import { createHiddenNames } from '../../server/library/catalog/store/hidden.ts'
 import type { HiddenName } from '../../server/library/catalog/store/hidden.ts'
 import { openOutbox } from '../../server/library/catalog/store/outbox.ts'
 import { openHiddenReplica } from '../../server/library/catalog/store/replica-hidden.ts'
-import { openReplica } from '../../server/library/catalog/store/replica.ts'
+import { Replica } from '../../server/library/catalog/store/replica.ts'
 import { createCatalog } from '../../server/library/catalog/store/sqlite-catalog.ts'
 import type { Inspect } from '../../server/library/catalog/scan/inspector.ts'
 import { migrateSharedDatabase } from '../../server/cluster/postgres/migrations.ts'
@@ -90,7 +90,7 @@ function run({ world, name, mount }: NodeOptions, actor: Actor): RunningNode {
     HIDE_LIMITS,
   )
   const hidden = openHiddenReplica(following)
-  const writer = createCatalogWriter(database)
+  const writer = new CatalogWriter(database)
   const stopping = new AbortController()
   const { signal } = stopping
   const catalog = createCatalog(database)
@@ -100,7 +100,7 @@ function run({ world, name, mount }: NodeOptions, actor: Actor): RunningNode {
   const cluster = new ClusterNode({
     database: shared,
     hideDatabase,
-    replica: openReplica(following),
+    replica: new Replica(following),
     hidden,
     library: new LibraryProbe({
       hasContent: async () => mount.hasContent(),
@@ -180,10 +180,10 @@ function scan(
   { database, mount, inspect }: { database: Database; mount: Mount; inspect: Inspect },
   signal: AbortSignal,
 ): Scan {
-  const scanner = createScanner({
+  const scanner = new Scanner({
     storage: mount,
     layout: createLayout(LAYOUT),
-    writer: createCatalogWriter(database),
+    writer: new CatalogWriter(database),
     inspect,
     settleSeconds: SETTLE_SECONDS,
     rescanSeconds: RESCAN_SECONDS,

@@ -3,7 +3,7 @@
 import { withTimeout } from '../../../shared/with-timeout.ts'
 import { Gate } from '../../base/admission/gate.ts'
 import { createLayout } from '../../library/catalog/names/layout.ts'
-import { createCatalogWriter } from '../../library/catalog/store/catalog-writer.ts'
+import { CatalogWriter } from '../../library/catalog/store/catalog-writer.ts'
 import { isAppError } from '../../base/errors.ts'
 import { LibraryProbe } from '../../library/catalog/scan/library-probe.ts'
 import type { Scanner, ScanProgress } from '../../library/catalog/scan/scan.ts'
@@ -49,7 +49,7 @@ export function createLibraryProbe({
   library,
   logger,
 }: Pick<Serving, 'library' | 'logger'>): LibraryProbe {
-  const writer = createCatalogWriter(library.database)
+  const writer = new CatalogWriter(library.database)
   return new LibraryProbe({
     hasContent: async () => library.hasContent(),
     isExpected: () => writer.countRecordings() > 0,

@@ -10,8 +10,7 @@ import { openOutbox } from '../../library/catalog/store/outbox.ts'
 import type { Outbox } from '../../library/catalog/store/outbox.ts'
 import { openHiddenReplica } from '../../library/catalog/store/replica-hidden.ts'
 import type { HiddenReplica } from '../../library/catalog/store/replica-hidden.ts'
-import { openReplica } from '../../library/catalog/store/replica.ts'
-import type { Replica } from '../../library/catalog/store/replica.ts'
+import { Replica } from '../../library/catalog/store/replica.ts'
 import type { Config } from '../../base/config/load-config.ts'
 import { readOrCreateSecret, adoptSecret } from '../../stream/delivery/secret.ts'
 import { AppError } from '../../base/errors.ts'
@@ -79,7 +78,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const path = join(config.data, CATALOG_FILE)
   const local = openDatabase({ path, mode: 'write', replica: 'follow', ...logCopy(config, logger) })
   try {
-    const replica = openReplica(local)
+    const replica = new Replica(local)
     const hidden = openHiddenReplica(local)
     const onError = (error: Error): void =>
       logger.debug(reasonOf(error), 'the job queues could not be maintained')

@@ -6,7 +6,7 @@ import { nameOf } from '../../library/catalog/store/hidden.ts'
 import type { HiddenName } from '../../library/catalog/store/hidden.ts'
 import { createLoggedNames, lastRun } from '../../library/catalog/store/hide-log.ts'
 import type { LoggedNames } from '../../library/catalog/store/hide-log.ts'
-import { openReplica } from '../../library/catalog/store/replica.ts'
+import { Replica } from '../../library/catalog/store/replica.ts'
 import type { Config } from '../../base/config/load-config.ts'
 import { formatDatabase } from '../../base/config/database-url.ts'
 import { findNearNames } from '../../base/config/near-names.ts'
@@ -151,7 +151,7 @@ async function withHiddenNames(
   const path = join(config.data, CATALOG_FILE)
   const database = openDatabase({ path, mode: 'join' })
   try {
-    if (openReplica(database).state() !== undefined) throw isReplica(config)
+    if (new Replica(database).state() !== undefined) throw isReplica(config)
     return await work(createLoggedNames(database, now))
   } finally {
     database.close()

@@ -5,7 +5,7 @@ import { openOutgoingCounts } from '../../site/analytics/outgoing-counts.ts'
 import { openDatabase } from '../../library/catalog/store/database.ts'
 import { createLoggedNames } from '../../library/catalog/store/hide-log.ts'
 import { openHiddenReplica } from '../../library/catalog/store/replica-hidden.ts'
-import { openReplica } from '../../library/catalog/store/replica.ts'
+import { Replica } from '../../library/catalog/store/replica.ts'
 import type { Config } from '../../base/config/load-config.ts'
 import { readOrCreateSecret, adoptSecret } from '../../stream/delivery/secret.ts'
 import { agreeOnSecret, readLibrary } from '../../cluster/postgres/library-row.ts'
@@ -35,7 +35,7 @@ export async function migrate(config: Config, url: string, io: Io): Promise<numb
     try {
       const names = await addHidden(database, openHiddenReplica(local).list())
       const { identity, epoch } = await readLibrary(database)
-      const replica = openReplica(local)
+      const replica = new Replica(local)
       if (replica.state()?.identity !== identity) {
         replica.moveTo({ identity, epoch, generation: 0 })
       }

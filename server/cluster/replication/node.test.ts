@@ -9,16 +9,15 @@ import { startPgBouncer } from '../../../test/support/servers/pgbouncer.ts'
 import { queryOnce, sharedPostgres } from '../../../test/support/servers/postgres.ts'
 import type { StartedPostgres } from '../../../test/support/servers/postgres.ts'
 import { startSilentRelay } from '../../../test/support/servers/silent-relay.ts'
-import { createCatalogWriter } from '../../library/catalog/store/catalog-writer.ts'
-import type { CatalogWriter, FoundRecording } from '../../library/catalog/store/catalog-writer.ts'
+import { CatalogWriter } from '../../library/catalog/store/catalog-writer.ts'
+import type { FoundRecording } from '../../library/catalog/store/catalog-writer.ts'
 import { openDatabase } from '../../library/catalog/store/database.ts'
 import type { Database } from '../../library/catalog/store/database.ts'
 import { createLoggedNames } from '../../library/catalog/store/hide-log.ts'
 import { openOutbox } from '../../library/catalog/store/outbox.ts'
 import { openHiddenReplica } from '../../library/catalog/store/replica-hidden.ts'
 import type { HiddenReplica } from '../../library/catalog/store/replica-hidden.ts'
-import { openReplica } from '../../library/catalog/store/replica.ts'
-import type { Replica } from '../../library/catalog/store/replica.ts'
+import { Replica } from '../../library/catalog/store/replica.ts'
 import { createCatalog } from '../../library/catalog/store/sqlite-catalog.ts'
 import type { Catalog } from '../../library/catalog/catalog.ts'
 import { isAppError } from '../../base/errors.ts'
@@ -101,8 +100,8 @@ function startNode(
   const counts = { prepared: 0, drawn: 0 }
   const shared = openSharedDatabase(nodeUrl, () => undefined)
   const hideDatabase = openSharedDatabase(hideUrl, () => undefined, HIDE_LIMITS)
-  const writer = createCatalogWriter(database)
-  const replica = openReplica(following)
+  const writer = new CatalogWriter(database)
+  const replica = new Replica(following)
   const hidden = openHiddenReplica(following)
   const node = new ClusterNode({
     database: shared,
@@ -258,7 +257,7 @@ describe('a node that follows', () => {
       path: path.join(base, 'b', 'catalog.sqlite'),
       mode: 'write',
     })
-    createCatalogWriter(before).apply({
+    new CatalogWriter(before).apply({
       found: [found('alice/2026-01-31/1', 7), found('zoe/2020-01-01/9')],
       gone: [],
     })
@@ -491,8 +490,8 @@ describe('a node that scans', () => {
 
   it('publishes the catalog and hidden names that it had without a shared database', async () => {
     const before = openDatabase({ path: path.join(base, 'a', 'catalog.sqlite'), mode: 'write' })
-    createCatalogWriter(before).useLayout('1')
-    createCatalogWriter(before).apply({
+    new CatalogWriter(before).useLayout('1')
+    new CatalogWriter(before).apply({
       found: [found('alice/2026-01-31/1'), found('bob/2026-01-31/1')],
       gone: [],
     })

@@ -6,8 +6,8 @@ import path from 'node:path'
 import { beforeAll, expect, inject, it } from 'vitest'
 import { sharedPostgres } from '../../../test/support/servers/postgres.ts'
 import type { StartedPostgres } from '../../../test/support/servers/postgres.ts'
-import { createCatalogWriter } from '../../library/catalog/store/catalog-writer.ts'
-import type { CatalogWriter, FoundRecording } from '../../library/catalog/store/catalog-writer.ts'
+import { CatalogWriter } from '../../library/catalog/store/catalog-writer.ts'
+import type { FoundRecording } from '../../library/catalog/store/catalog-writer.ts'
 import { openDatabase } from '../../library/catalog/store/database.ts'
 import type { Database } from '../../library/catalog/store/database.ts'
 import { createHiddenNames } from '../../library/catalog/store/hidden.ts'
@@ -16,8 +16,7 @@ import { openOutbox } from '../../library/catalog/store/outbox.ts'
 import { openHiddenReplica } from '../../library/catalog/store/replica-hidden.ts'
 import type { HiddenReplica } from '../../library/catalog/store/replica-hidden.ts'
 import type { ReplicaPosition } from '../../library/catalog/store/replica-position.ts'
-import { openReplica } from '../../library/catalog/store/replica.ts'
-import type { Replica } from '../../library/catalog/store/replica.ts'
+import { Replica } from '../../library/catalog/store/replica.ts'
 import { createCatalog } from '../../library/catalog/store/sqlite-catalog.ts'
 import type { Catalog } from '../../library/catalog/catalog.ts'
 import { claimScan, describeLibrary, readLibrary } from '../postgres/library-row.ts'
@@ -105,12 +104,12 @@ it('has the lists, sessions and rows of the scanning node', async () => {
         const pair: Pair = {
           shared,
           scanned,
-          writer: createCatalogWriter(scanned),
-          replica: openReplica(own),
+          writer: new CatalogWriter(scanned),
+          replica: new Replica(own),
           publish: async () => {
             await publishOutbox({ database: shared, outbox, token: TOKEN, onUnstorable }, 100)
           },
-          other: openReplica(other),
+          other: new Replica(other),
           hidden: [own, other].map((database) => openHiddenReplica(database)),
           layout: '1',
         }
@@ -171,14 +170,14 @@ it('continues a snapshot where a failure has interrupted it', async () => {
     await claimScan(shared, TOKEN)
     const pair = { layout: '1' }
     const [first, last] = [foundOf(found, pair), foundOf({ ...found, streamer: 'é' }, pair)]
-    createCatalogWriter(own).apply({ found: [first, last], gone: [] })
+    new CatalogWriter(own).apply({ found: [first, last], gone: [] })
     const outbox = openOutbox(own)
     outbox.addAll()
     const onUnstorable = (): never => expect.fail('every row can be stored')
     await publishOutbox({ database: shared, outbox, token: TOKEN, onUnstorable }, 1)
     await describeLibrary(shared, TOKEN, { layout: '1', isWalked: true })
     const library = await readLibrary(shared)
-    const replica = openReplica(other)
+    const replica = new Replica(other)
     const catalog = createCatalog(other)
     const streamersAfter = async (from: ReplicaPosition): Promise<string[]> => {
       const position = { ...library, epoch: '', generation: 0 }

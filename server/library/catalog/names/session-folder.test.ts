@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import type { Storage } from '../../../storage/recordings/storage.ts'
-import { createCatalogWriter } from '../store/catalog-writer.ts'
+import { CatalogWriter } from '../store/catalog-writer.ts'
 import type { Catalog } from '../catalog.ts'
 import type { Database } from '../store/database.ts'
 import type { InspectableRecording } from '../scan/inspector.ts'
 import { createLayout } from './layout.ts'
-import { createScanner } from '../scan/scan.ts'
-import type { ScanPauses, Scanner, ScannerOptions } from '../scan/scan.ts'
+import { Scanner } from '../scan/scan.ts'
+import type { ScanPauses, ScannerOptions } from '../scan/scan.ts'
 import { readSessionFolder } from './session-folder.ts'
 import { patienceMs } from '../../../../test/support/patience.ts'
 import { createTempCatalog } from '../../../../test/support/temp-catalog.ts'
@@ -39,10 +39,10 @@ beforeEach(() => {
 
 /** Plays everything, a second for each byte; `broken` in its first bytes cannot be played. */
 function scanner(options: Partial<ScannerOptions> = {}): Scanner {
-  return createScanner({
+  return new Scanner({
     storage: new FolderStorage(root),
     layout: createLayout('{streamer}/{date}/{sessionId}'),
-    writer: createCatalogWriter(database),
+    writer: new CatalogWriter(database),
     settleSeconds: 30,
     inspect: async (recording) => {
       inspected.push(recording)

@@ -17,13 +17,13 @@ import { AppError } from '../../../base/errors.ts'
 import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import type { Storage } from '../../../storage/recordings/storage.ts'
 import type { Catalog } from '../catalog.ts'
-import { createCatalogWriter } from '../store/catalog-writer.ts'
+import { CatalogWriter } from '../store/catalog-writer.ts'
 import { Database } from '../store/database.ts'
 import type { Inspect } from './inspector.ts'
 import { listImperfect } from '../store/imperfect.ts'
 import { createLayout } from '../names/layout.ts'
-import { createScanner } from './scan.ts'
-import type { Scanner, ScannerOptions, ScanPauses, ScanProblem } from './scan.ts'
+import { Scanner } from './scan.ts'
+import type { ScannerOptions, ScanPauses, ScanProblem } from './scan.ts'
 import { patienceMs, soon } from '../../../../test/support/patience.ts'
 import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { createTempCatalog } from '../../../../test/support/temp-catalog.ts'
@@ -62,10 +62,10 @@ const inspect: Inspect = async ({ path, kind, stat }) => {
 }
 
 function scanner(options: Partial<ScannerOptions> = {}): Scanner {
-  return createScanner({
+  return new Scanner({
     storage: new FolderStorage(root),
     layout: createLayout('{streamer}/{date}/{sessionId}'),
-    writer: createCatalogWriter(database),
+    writer: new CatalogWriter(database),
     inspect,
     settleSeconds: 30,
     now: () => nowMs,
@@ -575,7 +575,7 @@ describe('while it runs', () => {
     // No more than there is by now.
     sqlite.pragma('max_page_count = 1')
     for (let at = 0; at < 60; at += 1) put(`a/2026-01-01/${'long'.repeat(40)}${at}.ts`)
-    await start({ writer: createCatalogWriter(new Database(sqlite)) }).firstWalk
+    await start({ writer: new CatalogWriter(new Database(sqlite)) }).firstWalk
     expect(problems).toMatchObject([{ kind: 'catalog' }])
     sqlite.pragma('max_page_count = 100000')
     await expect.poll(() => durations()?.length, soon).toBe(60)

@@ -88,11 +88,7 @@ const SMALL_LIBRARY_RECORDINGS = 10_000
 const DEFAULT_RESCAN_SECONDS = 300
 const PROGRESS_INTERVAL_MS = 250
 
-/** Creates a scanner that is not running yet. */
-export function createScanner(options: ScannerOptions): Scanner {
-  return new Scanner(options)
-}
-
+/** Does not run yet. */
 export class Scanner {
   readonly #options: ScannerOptions
   readonly #now: () => number

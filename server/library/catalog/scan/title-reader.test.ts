@@ -9,10 +9,10 @@ import { Sidecars } from '../../metadata/sidecars.ts'
 import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import type { Catalog } from '../catalog.ts'
 import { createLayout } from '../names/layout.ts'
-import { createCatalogWriter } from '../store/catalog-writer.ts'
+import { CatalogWriter } from '../store/catalog-writer.ts'
 import type { Database } from '../store/database.ts'
-import { createScanner } from './scan.ts'
-import type { Scanner, ScannerOptions, ScanProblem } from './scan.ts'
+import { Scanner } from './scan.ts'
+import type { ScannerOptions, ScanProblem } from './scan.ts'
 import type { ReadTitle } from './title-reader.ts'
 import { createTempCatalog } from '../../../../test/support/temp-catalog.ts'
 import type { TempCatalog } from '../../../../test/support/temp-catalog.ts'
@@ -42,10 +42,10 @@ beforeEach(() => {
 })
 
 function scanner(options: Partial<ScannerOptions> = {}): Scanner {
-  return createScanner({
+  return new Scanner({
     storage: new FolderStorage(root),
     layout: createLayout('{streamer}/{date}/{sessionId}'),
-    writer: createCatalogWriter(database),
+    writer: new CatalogWriter(database),
     inspect: async () => {
       inspections += 1
       return { status: 'playable', durationSeconds: 60, isFlawed: false }

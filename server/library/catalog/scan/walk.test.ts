@@ -6,8 +6,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import type { Storage } from '../../../storage/recordings/storage.ts'
 import type { Catalog } from '../catalog.ts'
-import { createCatalogWriter } from '../store/catalog-writer.ts'
-import type { CatalogWriter } from '../store/catalog-writer.ts'
+import { CatalogWriter } from '../store/catalog-writer.ts'
 import type { Database } from '../store/database.ts'
 import { createHiddenNames } from '../store/hidden.ts'
 import { createLayout } from '../names/layout.ts'
@@ -25,7 +24,7 @@ const { signal } = new AbortController()
 
 beforeEach(() => {
   ;({ root, database, catalog, put } = createTempCatalog('walk'))
-  writer = createCatalogWriter(database)
+  writer = new CatalogWriter(database)
 })
 
 function walkOptions(other: Partial<WalkOptions> = {}): WalkOptions {

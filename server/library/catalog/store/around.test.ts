@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
 import type { TimedSession } from '../catalog.ts'
 import { AROUND } from './catalog-queries.ts'
-import { createCatalogWriter } from './catalog-writer.ts'
+import { CatalogWriter } from './catalog-writer.ts'
 import type { Database } from './database.ts'
 import { createHiddenNames } from './hidden.ts'
 import { planInspectionResult } from './inspection-result.ts'
@@ -30,7 +30,7 @@ beforeEach(() => {
 })
 
 function add(...sessions: readonly Timed[]): void {
-  const writer = createCatalogWriter(database)
+  const writer = new CatalogWriter(database)
   const found = sessions.map(({ streamer, sessionId }) =>
     foundRecording({ streamer, date: 'day', sessionId }),
   )
@@ -130,7 +130,7 @@ test('are by names where an older release, or another time zone, has read them',
   expect(around('alice', '20260131T200000Z')).toEqual([])
   const found = [{ streamer: 'bob', startMs: START + HOUR / 2 }]
   for (const zone of ['Europe/Berlin', 'Asia/Tokyo']) {
-    const writer = createCatalogWriter(database)
+    const writer = new CatalogWriter(database)
     const before = createCatalog(database).generation()
     while (!writer.useZone(zone));
     expect(around('alice', '20260131T200000Z')).toMatchObject(found)

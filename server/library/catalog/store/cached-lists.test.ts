@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isAppError } from '../../../base/errors.ts'
-import { createCatalogWriter } from './catalog-writer.ts'
-import type { CatalogWriter } from './catalog-writer.ts'
+import { CatalogWriter } from './catalog-writer.ts'
 import type { Catalog, SessionName } from '../catalog.ts'
 import { openDatabase } from './database.ts'
 import type { Database } from './database.ts'
@@ -135,7 +134,7 @@ test('after any sequence of changes, cached lists equal freshly read ones', () =
   const property = fc.property(story, (taken) => {
     withDatabases((writing, reading) => {
       const life = {
-        writer: createCatalogWriter(writing),
+        writer: new CatalogWriter(writing),
         hidden: createHiddenNames(writing),
       }
       const kept = createCatalog(reading)
@@ -151,7 +150,7 @@ test('after any sequence of changes, cached lists equal freshly read ones', () =
 
 test('a change of one list leaves the others alone, and an equal list is reused', () => {
   withDatabases((writing, reading) => {
-    const life = { writer: createCatalogWriter(writing), hidden: createHiddenNames(writing) }
+    const life = { writer: new CatalogWriter(writing), hidden: createHiddenNames(writing) }
     const step: Step = { kind: 'put', streamer: 'alice', sessionId: '1', ending: '.mp4', size: 5 }
     steps.put(life, step)
     steps.put(life, { ...step, streamer: 'bob' })
@@ -171,7 +170,7 @@ test('a change of one list leaves the others alone, and an equal list is reused'
 
 test('pages through listed sessions in the order of the database, hidden ones excepted', () => {
   withDatabases((writing, reading) => {
-    const life = { writer: createCatalogWriter(writing), hidden: createHiddenNames(writing) }
+    const life = { writer: new CatalogWriter(writing), hidden: createHiddenNames(writing) }
     const step: Step = { kind: 'put', streamer: 'alice', sessionId: '1', ending: '.mp4', size: 5 }
     for (const sessionId of ['1', '2', '10', '11', '3']) steps.put(life, { ...step, sessionId })
     steps.hide(life, { ...step, sessionId: '11' })
@@ -204,7 +203,7 @@ test('the neighbours of a session, and a part of the list, are those in the list
   })
   const property = fc.property(fc.array(names, { maxLength: 12 }), (sessions) => {
     withDatabases((writing, reading) => {
-      const life = { writer: createCatalogWriter(writing), hidden: createHiddenNames(writing) }
+      const life = { writer: new CatalogWriter(writing), hidden: createHiddenNames(writing) }
       const streamer = 'alice'
       for (const { date, sessionId, state } of sessions) {
         const found = [foundRecording({ streamer, date, sessionId })]
@@ -243,7 +242,7 @@ const bothLists = (catalog: Catalog) => ['alice', 'bob'].map((name) => catalog.l
 
 test('a reader that missed more generations than the log holds reloads everything', () => {
   withDatabases((writing, reading) => {
-    const life = { writer: createCatalogWriter(writing), hidden: createHiddenNames(writing) }
+    const life = { writer: new CatalogWriter(writing), hidden: createHiddenNames(writing) }
     const catalog = createCatalog(reading)
     const before = catalog.generation()
     const step: Step = { kind: 'put', streamer: 'alice', sessionId: '1', ending: '.mp4', size: 1 }

@@ -108,11 +108,7 @@ export interface FolderChanges {
 /** Rows of an earlier layout per transaction, which bounds how long the event loop is blocked. */
 const REMOVED_AT_ONCE = 1000
 
-/** Creates the catalog's write side. Meant for a single writer; several only cost speed. */
-export function createCatalogWriter(database: Database): CatalogWriter {
-  return new CatalogWriter(database)
-}
-
+/** The write side of the catalog. Meant for a single writer; several only cost speed. */
 export class CatalogWriter {
   readonly #database: Database
   readonly #folders: FolderQueries

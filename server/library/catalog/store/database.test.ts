@@ -15,13 +15,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
-import { createCatalogWriter } from './catalog-writer.ts'
+import { CatalogWriter } from './catalog-writer.ts'
 import { openDatabase } from './database.ts'
 import type { Inspection } from './inspection-result.ts'
 import { createLayout } from '../names/layout.ts'
 import { migrate } from './migrations.ts'
-import { openReplica } from './replica.ts'
-import { createScanner } from '../scan/scan.ts'
+import { Replica } from './replica.ts'
+import { Scanner } from '../scan/scan.ts'
 import { createCatalog } from './sqlite-catalog.ts'
 import { walkLibrary } from '../scan/walk.ts'
 import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
@@ -56,10 +56,10 @@ async function scanHere(
 ): Promise<number> {
   const database = openDatabase({ path, mode: 'write' })
   try {
-    const scanner = createScanner({
+    const scanner = new Scanner({
       storage: new FolderStorage(root),
       layout: createLayout('{streamer}/{date}/{sessionId}'),
-      writer: createCatalogWriter(database),
+      writer: new CatalogWriter(database),
       settleSeconds: 0,
       inspect: async ({ path: recording }) => {
         inspected.push(recording)
@@ -77,9 +77,9 @@ async function scanHere(
 
 const childProgram = (moduleUrl: (name: string) => string): string => `
   const { openDatabase } = await import(${JSON.stringify(moduleUrl('./database.ts'))})
-  const { createCatalogWriter } = await import(${JSON.stringify(moduleUrl('./catalog-writer.ts'))})
+  const { CatalogWriter } = await import(${JSON.stringify(moduleUrl('./catalog-writer.ts'))})
   const { createLayout } = await import(${JSON.stringify(moduleUrl('../names/layout.ts'))})
-  const { createScanner } = await import(${JSON.stringify(moduleUrl('../scan/scan.ts'))})
+  const { Scanner } = await import(${JSON.stringify(moduleUrl('../scan/scan.ts'))})
   const { FolderStorage } = await import(${JSON.stringify(moduleUrl('../../../storage/recordings/folder/folder-storage.ts'))})
   const { appendFileSync } = await import('node:fs')
   const [path, root, log] = process.argv.slice(-3)
@@ -90,9 +90,9 @@ const childProgram = (moduleUrl: (name: string) => string): string => `
   }
   const database = openDatabase({ path, mode: 'write' })
   const layout = createLayout('{streamer}/{date}/{sessionId}')
-  const writer = createCatalogWriter(database)
+  const writer = new CatalogWriter(database)
   const storage = new FolderStorage(root)
-  const scanner = createScanner({ storage, layout, writer, inspect, settleSeconds: 0 })
+  const scanner = new Scanner({ storage, layout, writer, inspect, settleSeconds: 0 })
   await scanner.scanOnce(new AbortController().signal)
 `
 
@@ -136,7 +136,7 @@ test('a scan that is killed at any time loses nothing, and the next one continue
 test('five thousand recordings are walked, and walked again without a change', async () => {
   fill(25, 2, 100)
   const database = openDatabase({ path, mode: 'write' })
-  const writer = createCatalogWriter(database)
+  const writer = new CatalogWriter(database)
   const options = {
     storage: new FolderStorage(root),
     layout: createLayout('{streamer}/{date}/{sessionId}'),
@@ -295,7 +295,7 @@ test('titles of an earlier catalog stay, and a replica compares its rows', () =>
       startMs: 1_769_817_600_000,
     },
   ])
-  expect(openReplica(database).state()).toMatchObject({ generation: 7, epoch: '' })
+  expect(new Replica(database).state()).toMatchObject({ generation: 7, epoch: '' })
   database.close()
 })
 

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FolderStorage } from '../../../storage/recordings/folder/folder-storage.ts'
 import { isAppError } from '../../../base/errors.ts'
-import { createCatalogWriter } from './catalog-writer.ts'
+import { CatalogWriter } from './catalog-writer.ts'
 import type { Catalog } from '../catalog.ts'
 import { openDatabase } from './database.ts'
 import type { Database } from './database.ts'
 import { createHiddenNames } from './hidden.ts'
 import type { HiddenNames } from './hidden.ts'
 import { createLayout } from '../names/layout.ts'
-import { createScanner } from '../scan/scan.ts'
+import { Scanner } from '../scan/scan.ts'
 import { createTempCatalog, foundRecording } from '../../../../test/support/temp-catalog.ts'
 import type { TempCatalog } from '../../../../test/support/temp-catalog.ts'
 
@@ -35,10 +35,10 @@ afterEach(() => {
 })
 
 async function scan(layout = '{streamer}/{date}/{sessionId}'): Promise<void> {
-  const scanner = createScanner({
+  const scanner = new Scanner({
     storage: new FolderStorage(root),
     layout: createLayout(layout),
-    writer: createCatalogWriter(server),
+    writer: new CatalogWriter(server),
     settleSeconds: 0,
     inspect: async () => ({ status: 'playable', durationSeconds: 1, isFlawed: false }),
   })
@@ -109,7 +109,7 @@ test('a hidden name covers later recordings, and survives another layout', async
 })
 
 test('a name is hidden while a catalog of another layout is emptied', () => {
-  const writer = createCatalogWriter(server)
+  const writer = new CatalogWriter(server)
   writer.useLayout('1')
   const found = Array.from({ length: 2500 }, (_, at) =>
     foundRecording({ streamer: 'alice', date: String(at), sessionId: '1' }),

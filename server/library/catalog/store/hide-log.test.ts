@@ -1,7 +1,7 @@
 // What is logged of hidden names, compared with a list of all changes.
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createCatalogWriter } from './catalog-writer.ts'
+import { CatalogWriter } from './catalog-writer.ts'
 import type { Database } from './database.ts'
 import { createLoggedNames, datesBefore, lastRun } from './hide-log.ts'
 import type { HideLogEntry } from './hide-log.ts'
@@ -24,7 +24,7 @@ const session = (streamer: string, date: string, sessionId: string) => ({
 
 function record(...sessions: { streamer: string; date: string; sessionId: string }[]): void {
   const found = sessions.map((each) => foundRecording(each))
-  createCatalogWriter(database).apply({ found, gone: [] })
+  new CatalogWriter(database).apply({ found, gone: [] })
 }
 
 test('logs what changed, with time and reason, and nothing else', () => {

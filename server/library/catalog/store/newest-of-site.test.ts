@@ -1,7 +1,7 @@
 // The newest sessions of all streamers: their order, and that a large library does not slow them.
 import Sqlite from 'better-sqlite3'
 import { beforeEach, expect, test } from 'vitest'
-import { createCatalogWriter } from './catalog-writer.ts'
+import { CatalogWriter } from './catalog-writer.ts'
 import type { Database } from './database.ts'
 import { createHiddenNames } from './hidden.ts'
 import { createCatalog } from './sqlite-catalog.ts'
@@ -18,7 +18,7 @@ beforeEach(() => {
 function add(name: string, modifiedMs: number): void {
   const [streamer = '', date = '', sessionId = ''] = name.split('/')
   const found = [foundRecording({ streamer, date, sessionId }, modifiedMs)]
-  createCatalogWriter(database).apply({ found, gone: [] })
+  new CatalogWriter(database).apply({ found, gone: [] })
 }
 
 const newest = (limit: number): string[] =>

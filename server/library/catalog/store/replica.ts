@@ -39,11 +39,6 @@ interface Transaction {
 /** Removed rows per transaction, which bounds how long the event loop is blocked. */
 const REMOVED_AT_ONCE = 500
 
-/** @param database a connection of role `follow` */
-export function openReplica(database: Database): Replica {
-  return new Replica(database)
-}
-
 export class Replica {
   readonly #database: Database
   readonly #queries: ReplicaQueries

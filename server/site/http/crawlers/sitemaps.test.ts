@@ -4,7 +4,7 @@ import { parseSitemapIndex } from 'sitemap'
 import Fastify from 'fastify'
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { Catalog } from '../../../library/catalog/catalog.ts'
-import { createCatalogWriter } from '../../../library/catalog/store/catalog-writer.ts'
+import { CatalogWriter } from '../../../library/catalog/store/catalog-writer.ts'
 import { createHiddenNames } from '../../../library/catalog/store/hidden.ts'
 import type { Database } from '../../../library/catalog/store/database.ts'
 import { addEndpoints } from '../add-endpoints.ts'
@@ -38,7 +38,7 @@ function add(streamer: string, sessions: number, first = 0): void {
   const found = Array.from({ length: sessions }, (_, i) =>
     foundRecording({ streamer, date: DATE, sessionId: String(first + i) }),
   )
-  createCatalogWriter(database).apply({ found, gone: [] })
+  new CatalogWriter(database).apply({ found, gone: [] })
 }
 
 function createSitemaps(options: Partial<SitemapOptions> = {}): Sitemaps {
