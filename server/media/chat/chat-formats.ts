@@ -5,6 +5,7 @@ import { JsonRecords, LineRecords } from './json-records.ts'
 import { readCapturedRecord, readIrcLine, readJsonLine } from './live-formats.ts'
 import type { OnRecord, RecordSplitter } from './record-splitter.ts'
 import { readTwitchRecord } from './twitch-format.ts'
+import { TwitchRecords } from './twitch-records.ts'
 import { XmlRecords } from './xml-records.ts'
 import { readYoutubeRecord } from './youtube-format.ts'
 
@@ -41,7 +42,7 @@ const formats: readonly ChatFormat[] = [
       /^\s*\{/.test(head) &&
       /"comments"\s*:\s*\[/.test(head) &&
       (/"content_offset_seconds"\s*:/.test(head) || /"streamer"\s*:\s*\{/.test(head)),
-    split: splitJson,
+    split: (onRecord) => new TwitchRecords(onRecord),
     read: readTwitchRecord,
   },
   {

@@ -15,6 +15,8 @@ export interface RawMessage {
   text: unknown
   kind?: MessageKind | undefined
   badges?: readonly unknown[]
+  /** Emotes in the text: their ids, and the words there. */
+  emotes?: readonly { id: string; name: string }[] | undefined
   /** By which a live capture reports that it was removed. */
   id?: unknown
   /** The same of all messages of a user. */
@@ -40,11 +42,20 @@ export interface Removal {
   text?: unknown
 }
 
+/** An image in the file; without a name, messages have that of its id. */
+export interface RawEmote {
+  id?: string | undefined
+  name?: string | undefined
+  /** As base64. */
+  data: string
+}
+
 /** What a format reads of records. */
 export interface ChatSink {
   message(this: void, message: RawMessage): void
   video(this: void, video: ChatVideo): void
   removed(this: void, removal: Removal): void
+  emote(this: void, emote: RawEmote): void
 }
 
 /** A message as it is served, but for its time. */

@@ -15,6 +15,7 @@ const MAX_RECORD_DEPTH = 2
 
 export class JsonRecords implements RecordSplitter {
   readonly #onRecord: OnRecord
+  readonly #maxLength: number
   /** Open objects and lists. */
   #depth = 0
   #isInString = false
@@ -24,8 +25,10 @@ export class JsonRecords implements RecordSplitter {
   /** Depth outside of it. */
   #recordDepth = 0
 
-  constructor(onRecord: OnRecord) {
+  /** @param maxLength of a record, in UTF-16 code units */
+  constructor(onRecord: OnRecord, maxLength = MAX_RECORD_LENGTH) {
     this.#onRecord = onRecord
+    this.#maxLength = maxLength
   }
 
   add(text: string): void {
@@ -42,8 +45,8 @@ export class JsonRecords implements RecordSplitter {
         if (this.#depth <= this.#recordDepth) this.#closeRecord(text.slice(start, at + 1))
       }
     }
-    if (this.#record === undefined || this.#record.length > MAX_RECORD_LENGTH) return
-    this.#record = keepRecord(this.#record + text.slice(start))
+    if (this.#record === undefined || this.#record.length > this.#maxLength) return
+    this.#record = keepRecord(this.#record + text.slice(start), this.#maxLength)
   }
 
   end(): void {
@@ -65,14 +68,16 @@ export class JsonRecords implements RecordSplitter {
   }
 
   #closeRecord(end: string): void {
-    if (this.#record !== undefined) parseRecord(this.#record + end, this.#onRecord)
+    const record = this.#record === undefined ? undefined : this.#record + end
+    if (record !== undefined && record.length <= this.#maxLength) {
+      parseRecord(record, this.#onRecord)
+    }
     this.#record = undefined
   }
 }
 
-/** Passes on the record, if it is valid JSON of a permitted length. */
+/** Passes on the record, if it is valid JSON. */
 function parseRecord(text: string, onRecord: OnRecord): void {
-  if (text.length > MAX_RECORD_LENGTH) return
   let record: unknown
   try {
     record = JSON.parse(text)
@@ -106,7 +111,8 @@ export class LineRecords implements RecordSplitter {
   }
 
   #read(line: string): void {
+    if (line.length > MAX_RECORD_LENGTH) return
     if (this.#content === 'json') parseRecord(line, this.#onRecord)
-    else if (line.length <= MAX_RECORD_LENGTH) this.#onRecord(line.trim())
+    else this.#onRecord(line.trim())
   }
 }

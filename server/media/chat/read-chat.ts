@@ -13,6 +13,8 @@ import type { ChatFormat } from './chat-formats.ts'
 import type { ChatSink, ChatVideo } from './chat-message.ts'
 import { createChatTimeline } from './chat-timeline.ts'
 import type { ChatPart, ChatTimelineOptions } from './chat-timeline.ts'
+import { EmbeddedEmotes } from './embedded-emotes.ts'
+import type { EmbeddedEmote } from './embedded-emotes.ts'
 import { CHAT_LIMITS, limitExceeded, MessageStore } from './message-store.ts'
 import type { ChatLimits } from './message-store.ts'
 import type { RecordSplitter } from './record-splitter.ts'
@@ -30,9 +32,11 @@ export interface ChatJob {
   offsetSeconds: number
   /** Users whose messages are left out, as `foldUser` returns them. */
   hiddenUsers: readonly string[]
+  /** Default without the images of emotes. */
+  withEmotes?: boolean
 }
 
-export type ReadChat = PackedChat & { status: 'read' }
+export type ReadChat = PackedChat & { status: 'read'; emotes?: EmbeddedEmote[] }
 
 /** Refused: none of the files is a chat, or one exceeds a limit. */
 export type ChatOutcome = ReadChat | { status: 'refused'; reason?: UnplayableReason }
@@ -45,13 +49,14 @@ export type ChatOutcome = ReadChat | { status: 'refused'; reason?: UnplayableRea
  */
 export async function readChat(
   storage: Pick<Storage, 'open'>,
-  { files, isGrowing, offsetSeconds, hiddenUsers }: ChatJob,
+  { files, isGrowing, offsetSeconds, hiddenUsers, withEmotes = false }: ChatJob,
   limits: ChatLimits = CHAT_LIMITS,
 ): Promise<ChatOutcome> {
   const store = new MessageStore(limits, hiddenUsers)
+  const emotes = withEmotes ? new EmbeddedEmotes() : undefined
   try {
     for (const { path, version, parts } of files) {
-      const reader = new ChatFileReader(store)
+      const reader = new ChatFileReader(store, emotes)
       const expected = isGrowing ? undefined : version
       await readFile(storage, path, { reader, expected, maxBytes: limits.bytes })
       reader.end({ parts, isGrowing, offsetSeconds })
@@ -61,7 +66,7 @@ export async function readChat(
     return { status: 'refused', reason: error.reason }
   }
   if (store.size === 0) return { status: 'refused' }
-  return { status: 'read', ...(await packBuckets(store)) }
+  return { status: 'read', ...(await packBuckets(store)), ...(emotes && { emotes: emotes.list() }) }
 }
 
 interface FileTarget {
@@ -126,6 +131,7 @@ async function* unpack(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 /** Takes the unpacked bytes of one file. */
 class ChatFileReader {
   readonly #store: MessageStore
+  readonly #emotes: EmbeddedEmotes | undefined
   #decoder: TextDecoder | undefined
   /** The start of the file, until it shows the format. */
   #head: string | undefined = ''
@@ -133,8 +139,9 @@ class ChatFileReader {
   #splitter: RecordSplitter | undefined
   #video: ChatVideo = {}
 
-  constructor(store: MessageStore) {
+  constructor(store: MessageStore, emotes: EmbeddedEmotes | undefined) {
     this.#store = store
+    this.#emotes = emotes
   }
 
   /** @throws UnplayableError if a limit is exceeded */
@@ -161,9 +168,14 @@ class ChatFileReader {
     if (format === undefined) return
     this.#format = format
     const sink: ChatSink = {
-      message: (message) => this.#store.add(message),
+      message: (message) => {
+        const { size } = this.#store
+        this.#store.add(message)
+        if (this.#store.size > size) this.#emotes?.addMessage(message)
+      },
       video: (video) => (this.#video = video),
       removed: (removal) => this.#store.remove(removal),
+      emote: (emote) => this.#emotes?.add(emote),
     }
     this.#splitter = format.split((record) => format.read(record, sink))
     this.#splitter.add(head)

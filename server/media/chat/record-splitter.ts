@@ -27,6 +27,6 @@ export interface RecordSplitter {
 export const MAX_RECORD_LENGTH = 64 * 1024
 
 /** The end of what was read, of a record that is not complete: too long records stay too long. */
-export function keepRecord(text: string): string {
-  return text.slice(0, MAX_RECORD_LENGTH + 1)
+export function keepRecord(text: string, maxLength = MAX_RECORD_LENGTH): string {
+  return text.slice(0, maxLength + 1)
 }

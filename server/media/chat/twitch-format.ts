@@ -6,6 +6,11 @@ import { maybe, maybeNumber, maybeString } from './maybe.ts'
 /** Ganymede begins each chat that it converts with this message of its own. */
 const GANYMEDE_START_ID = '546a5e6e-c820-4ad2-9421-9ba5b5bf37ea'
 
+const fragment = z.object({
+  text: maybeString,
+  emoticon: maybe(z.object({ emoticon_id: z.string() })),
+})
+
 const comment = z.object({
   _id: maybeString,
   created_at: maybeString,
@@ -14,7 +19,7 @@ const comment = z.object({
   message: z.object({
     body: maybeString,
     bits_spent: maybeNumber,
-    fragments: maybe(z.array(z.object({ text: maybeString }))),
+    fragments: maybe(z.array(fragment)),
     user_color: maybeString,
     user_badges: maybe(z.array(z.object({ _id: maybeString }))),
     user_notice_params: maybe(z.object({ 'msg-id': maybeString, msg_id: maybeString })),
@@ -28,14 +33,18 @@ const video = z.object({
   length: maybeNumber,
 })
 
-/** The comments and the video of a file, or a comment on each line. */
+const emote = z.object({ id: maybeString, name: maybeString, data: z.string() })
+
+/** The comments, the video and the images of a file, or a comment on each line. */
 export function readTwitchRecord(record: unknown, sink: ChatSink): void {
   const { data } = comment.safeParse(record)
-  if (data === undefined) readVideo(record, sink)
+  if (data === undefined) readOther(record, sink)
   else if (data._id !== GANYMEDE_START_ID) readComment(data, sink)
 }
 
-function readVideo(record: unknown, sink: ChatSink): void {
+function readOther(record: unknown, sink: ChatSink): void {
+  const image = emote.safeParse(record).data
+  if (image !== undefined) return sink.emote(image)
   const { data } = video.safeParse(record)
   if (data?.start === undefined && data?.created_at === undefined) return
   const { created_at: createdAt, start = 0, end = 0, length = 0 } = data
@@ -65,6 +74,9 @@ function readComment(data: z.infer<typeof comment>, sink: ChatSink): void {
     text: message.body ?? message.fragments?.map(({ text }) => text ?? '').join(''),
     kind,
     badges: message.user_badges?.map(({ _id }) => _id) ?? [],
+    emotes: message.fragments?.flatMap(({ text: name, emoticon }) =>
+      name === undefined || emoticon === undefined ? [] : [{ id: emoticon.emoticon_id, name }],
+    ),
   })
 }
 

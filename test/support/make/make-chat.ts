@@ -7,6 +7,8 @@ export interface MadeMessage {
   text: string
   color?: string
   id?: string
+  /** Ids of the words that are emotes. */
+  emotes?: Record<string, string>
 }
 
 /** When the video of all made files starts. */
@@ -15,7 +17,8 @@ export const CHAT_START_MS = Date.parse(CHAT_START)
 
 const iso = (seconds: number): string => new Date(CHAT_START_MS + seconds * 1000).toISOString()
 
-export function twitchComment({ seconds, user, text, color, id = 'c' }: MadeMessage): object {
+export function twitchComment(message: MadeMessage): object {
+  const { seconds, user, text, color, id = 'c', emotes = {} } = message
   return {
     _id: id,
     created_at: iso(seconds),
@@ -33,12 +36,24 @@ export function twitchComment({ seconds, user, text, color, id = 'c' }: MadeMess
     message: {
       body: text,
       bits_spent: 0,
-      fragments: [{ text, emoticon: null }],
+      fragments: fragmentsOf(text, emotes),
       user_badges: [{ _id: 'subscriber', version: '12' }],
       user_color: color ?? null,
       emoticons: [],
     },
   }
+}
+
+/** The emotes, and the texts between them. */
+function fragmentsOf(text: string, emotes: Record<string, string>): object[] {
+  const fragments: { text: string; emoticon: object | null }[] = []
+  for (const word of text.split(/(?<= )|(?= )/)) {
+    const id = Object.hasOwn(emotes, word) ? emotes[word] : undefined
+    const last = fragments.at(-1)
+    if (id === undefined && last?.emoticon === null) last.text += word
+    else fragments.push({ text: word, emoticon: id === undefined ? null : { emoticon_id: id } })
+  }
+  return fragments
 }
 
 /** As TwitchDownloader writes it; `root` replaces or adds fields. */
@@ -51,6 +66,31 @@ export function twitchJson(messages: readonly MadeMessage[], root: object = {}):
     embeddedData: { thirdParty: [], firstParty: [{ id: '25', data: 'AAAA', name: 'Kappa' }] },
     ...root,
   })
+}
+
+/** What TwitchDownloader embeds: images by the names or ids of emotes. */
+export function embeddedData(
+  thirdParty: Record<string, Buffer>,
+  firstParty: Record<string, Buffer> = {},
+): object {
+  const scale = { imageScale: 2, width: 28, height: 28 }
+  return {
+    thirdParty: Object.entries(thirdParty).map(([name, data], nth) => ({
+      id: `t${nth}`,
+      ...scale,
+      data: data.toString('base64'),
+      name,
+      isZeroWidth: false,
+    })),
+    firstParty: Object.entries(firstParty).map(([id, data]) => ({
+      id,
+      ...scale,
+      data: data.toString('base64'),
+      name: null,
+    })),
+    twitchBadges: [{ name: 'subscriber', versions: { 12: { title: 'S', bytes: 'AAAA' } } }],
+    twitchBits: [{ prefix: 'Cheer', tierList: { 1: { id: '1', data: 'AAAA', name: 'Cheer1' } } }],
+  }
 }
 
 /** As LiveStreamDVR writes it while it records: a comment on each line. */
