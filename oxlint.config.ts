@@ -85,9 +85,10 @@ const serverRows: Record<string, string> = {
     'base/{errors.ts,clean-text.ts,admission} storage/recordings library/catalog/names',
   'stream/chat':
     'base/{errors.ts,problem.ts,admission} storage/{artifacts,recordings} ' +
-    'library/{catalog/names,metadata} media/chat',
+    'library/{catalog/names,metadata} media/chat decode/emotes',
   'decode/thumbnails':
     'base/{errors.ts,config,admission} storage/artifacts ' + `${mediaTypes} decode/child`,
+  'decode/emotes': 'base/{errors.ts,admission} decode/thumbnails',
   'decode/storyboards':
     'base/{errors.ts,admission} storage/artifacts media/codec/webvtt-text.ts ' +
     `${mediaTypes} decode/thumbnails`,

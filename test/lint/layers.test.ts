@@ -101,10 +101,11 @@ const serverRows = `
   stream/hls/playlist       base/errors media/media-index media/readers media/codec stream/delivery
   stream/hls/segment        base/{errors,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/codec media/index decode/{audio,video} stream/{delivery,hls/fmp4,hls/playlist}
   stream/hls/session        base/{errors,problem,config,admission} storage/{artifacts,recordings} library/{catalog,catalog/names} media/media-index media/readers media/index media/recorded decode/video/video-job stream/{delivery,hls/fmp4,hls/playlist,hls/segment}
-  stream/chat               base/{errors,problem,admission} storage/{artifacts,recordings} library/{catalog/names,metadata} media/chat
+  stream/chat               base/{errors,problem,admission} storage/{artifacts,recordings} library/{catalog/names,metadata} media/chat decode/emotes
   library/metadata          base/{errors,clean-text,admission} storage/recordings library/catalog/names
   decode/thumbnails         base/{errors,config,admission} storage/artifacts media/media-index decode/child
   decode/storyboards        base/{errors,admission} storage/artifacts media/media-index decode/thumbnails
+  decode/emotes             base/{errors,admission} decode/thumbnails
   site/http/responses       base/{errors,problem-text,admission} stream/{delivery,hls/playlist}
   site/http/connections     site/http/responses
   site/http/site            base/errors library/catalog

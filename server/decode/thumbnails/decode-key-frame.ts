@@ -30,22 +30,42 @@ export const DECODERS: Record<KeyFrame['codec'], FFDecoderCodec> = {
  * @param options of the decoder, besides the usual ones
  */
 export function decodeKeyFrame(keyFrame: KeyFrame, options: Record<string, string> = {}): Frame {
-  const codec = Codec.findDecoderByName(DECODERS[keyFrame.codec])
-  if (codec === null) throw new Error(`no decoder for ${keyFrame.codec}`)
+  const { codec, ...frame } = keyFrame
+  return decodeImage({
+    ...frame,
+    decoder: DECODERS[codec],
+    options: {
+      max_pixels: MAX_IMAGE_PIXELS,
+      flags: '+output_corrupt',
+      // Also outputs a recovery point that is not an IDR frame.
+      flags2: '+showall',
+      ...options,
+    },
+  })
+}
+
+/** An image, or the packet of a frame. */
+export interface EncodedImage extends Pick<KeyFrame, 'data' | 'extradata'> {
+  decoder: FFDecoderCodec
+  /** If the data lacks its size: both, in pixels. */
+  size?: { width: number; height: number }
+  options: Record<string, string | number>
+}
+
+/** The first frame that a decoder outputs, as `decodeKeyFrame`. */
+export function decodeImage({ decoder, data, extradata, size, options }: EncodedImage): Frame {
+  const codec = Codec.findDecoderByName(decoder)
+  if (codec === null) throw new Error(`no decoder ${decoder}`)
   using context = new CodecContext()
   context.allocContext3(codec)
-  if (keyFrame.extradata !== undefined) context.extraData = Buffer.from(keyFrame.extradata)
-  // One thread bounds the memory; showall also outputs a recovery point that is not an IDR frame.
+  if (extradata !== undefined) context.extraData = Buffer.from(extradata)
+  if (size !== undefined) Object.assign(context, size)
+  // One thread bounds the memory.
   context.threadCount = 1
-  openCodec(context, codec, {
-    max_pixels: MAX_IMAGE_PIXELS,
-    flags: '+output_corrupt',
-    flags2: '+showall',
-    ...options,
-  })
+  openCodec(context, codec, options)
   using packet = new Packet()
   packet.alloc()
-  packet.data = Buffer.from(keyFrame.data)
+  packet.data = Buffer.from(data)
   packet.isKeyframe = true
   FFmpegError.throwIfError(context.sendPacketSync(packet), 'decode')
   FFmpegError.throwIfError(context.sendPacketSync(null), 'decode')

@@ -1,7 +1,8 @@
 // Entry point of the image decoder process; started by decoder.ts.
 import { constants } from 'node:os'
 import { lowerPriority, serveJobs } from '../child/serve-jobs.ts'
-import type { DecoderJob, RenderedImage } from './render-message.ts'
+import type { DecoderJob, EmotePicture, RenderedImage } from './render-message.ts'
+import { encodeSprite, renderEmote } from './render-emote.ts'
 import { encodeSheet, renderThumbnail, renderTile } from './render-images.ts'
 
 // Serving has priority over decoding, but a client waits for the image.
@@ -9,7 +10,7 @@ lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 serveJobs(process, runJob)
 
-function runJob(job: DecoderJob): RenderedImage | Uint8Array {
+function runJob(job: DecoderJob): RenderedImage | EmotePicture | Uint8Array {
   switch (job.kind) {
     case 'image':
       return renderThumbnail(job)
@@ -17,5 +18,9 @@ function runJob(job: DecoderJob): RenderedImage | Uint8Array {
       return renderTile(job)
     case 'sheet':
       return encodeSheet(job)
+    case 'emote':
+      return renderEmote(job)
+    case 'sprite':
+      return encodeSprite(job)
   }
 }

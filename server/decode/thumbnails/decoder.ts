@@ -7,12 +7,22 @@ import type { DecoderLimits, JobResult } from '../child/decoder-process.ts'
 import type { KeyFrame } from '../../media/media-index.ts'
 import { sniffImageType } from './image-format.ts'
 import type { ImageType } from './image-format.ts'
-import { MAX_ENCODED_BYTES, MAX_KEY_FRAME_BYTES, planeBytes } from './render-message.ts'
+import {
+  BYTES_PER_PIXEL,
+  EMOTE_HEIGHT,
+  MAX_EMOTE_WIDTH,
+  MAX_ENCODED_BYTES,
+  MAX_KEY_FRAME_BYTES,
+  planeBytes,
+} from './render-message.ts'
 import type {
   DecoderJob,
+  EmoteImage,
+  EmotePicture,
   PlanarImage,
   RenderedImage,
   RenderJob,
+  SpriteImage,
   TileJob,
 } from './render-message.ts'
 
@@ -26,6 +36,10 @@ export interface Decoder extends Pick<DecoderPool<DecoderJob>, 'figures' | 'clos
   renderTile(job: TileJob, signal: AbortSignal): Promise<JobResult<Uint8Array>>
   /** Encodes a sheet of tiles as JPEG. Rejects as `render`. */
   encodeSheet(sheet: PlanarImage, signal: AbortSignal): Promise<JobResult<Uint8Array>>
+  /** Decodes the first picture of an emote, and scales it. Rejects as `render`. */
+  renderEmote(image: EmoteImage, signal: AbortSignal): Promise<JobResult<EmotePicture>>
+  /** Encodes pictures as one WebP. Rejects as `render`. */
+  encodeSprite(sprite: SpriteImage, signal: AbortSignal): Promise<JobResult<Uint8Array>>
 }
 
 const MAX_WAITING = 64
@@ -74,6 +88,14 @@ export function createDecoder(options?: ChildOptions): Decoder {
       const parse = (value: unknown): Uint8Array | undefined => parseEncoded(value, 'image/jpeg')
       return pool.run({ job: { kind: 'sheet', ...sheet }, parse }, signal)
     },
+    async renderEmote(image, signal) {
+      const parse = (value: unknown) => pictureShape.safeParse(value).data
+      return pool.run({ job: { kind: 'emote', ...image }, parse }, signal)
+    },
+    async encodeSprite(sprite, signal) {
+      const parse = (value: unknown): Uint8Array | undefined => parseEncoded(value, 'image/webp')
+      return pool.run({ job: { kind: 'sprite', ...sprite }, parse }, signal)
+    },
     close: () => pool.close(),
   }
 }
@@ -88,6 +110,10 @@ const renderedShape = z.object({
   lumaDeviation: z.number(),
   hasErrors: z.boolean(),
 })
+
+const pictureShape = z
+  .object({ width: z.int().positive().max(MAX_EMOTE_WIDTH), pixels: z.instanceof(Uint8Array) })
+  .refine(({ width, pixels }) => pixels.length === width * EMOTE_HEIGHT * BYTES_PER_PIXEL)
 
 function isTooLarge({ data, extradata }: KeyFrame): boolean {
   return data.length + (extradata?.length ?? 0) > MAX_KEY_FRAME_BYTES

@@ -12,11 +12,23 @@ export const MAX_ENCODED_BYTES = 2 * 1024 * 1024
 /** Largest size of a thumbnail in pixels. */
 export const THUMBNAIL_BOUNDS: ImageBounds = { width: 640, height: 1280 }
 
-/** A job of the child: an image to encode, a tile of a sheet, or a sheet of tiles. */
+/** Pixels of an emote: those of Twitch and others have at most 128 by 512. */
+export const MAX_EMOTE_PIXELS = 1024 * 1024
+/** Of a picture in a sprite, which is shown with half of it. */
+export const EMOTE_HEIGHT = 56
+export const MAX_EMOTE_WIDTH = 4 * EMOTE_HEIGHT
+export const BYTES_PER_PIXEL = 4
+
+/**
+ * A job of the child: an image to encode, a tile of a sheet, a sheet of tiles, a picture of a
+ * sprite, or a sprite of pictures.
+ */
 export type DecoderJob =
   | ({ kind: 'image' } & RenderJob)
   | ({ kind: 'tile' } & TileJob)
   | ({ kind: 'sheet' } & PlanarImage)
+  | ({ kind: 'emote' } & EmoteImage)
+  | ({ kind: 'sprite' } & SpriteImage)
 
 /** One key frame to decode, scale and encode. */
 export interface RenderJob {
@@ -37,6 +49,24 @@ export interface PlanarImage {
   height: number
   /** Luma, then both planes of chroma, without padding. */
   planes: Uint8Array
+}
+
+/** A PNG, GIF or WebP, maybe animated; or any other bytes. */
+export interface EmoteImage {
+  data: Uint8Array
+}
+
+/** A picture of EMOTE_HEIGHT: BGRA, without padding. */
+export interface EmotePicture {
+  width: number
+  pixels: Uint8Array
+}
+
+/** Pictures, and where they are. */
+export interface SpriteImage {
+  width: number
+  height: number
+  pictures: readonly (EmotePicture & { x: number; y: number })[]
 }
 
 /** Size of the planes of an image. */

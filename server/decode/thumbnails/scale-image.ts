@@ -49,7 +49,8 @@ export function shapeOf(
   return { width, height, pixelAspect: num > 0 && den > 0 ? num / den : 1, rotationDegrees }
 }
 
-function sourceArguments(image: Frame): string {
+/** Of the filter `buffer`. */
+export function sourceArguments(image: Frame): string {
   const matrix = KNOWN_MATRICES.has(image.colorSpace) ? image.colorSpace : UNKNOWN_MATRIX
   image.colorSpace = matrix as typeof image.colorSpace
   const shape = `video_size=${image.width}x${image.height}:pix_fmt=${image.format}`
