@@ -109,6 +109,18 @@ export const chatIndexResponse = object({
   total: count,
   /** More messages may follow. */
   growing: boolean,
+  /** Words that pictures replace, in one image: `{version}/emotes.webp`, next to the index. */
+  emotes: optional(
+    object({
+      version: string,
+      /** Of the image, in pixels. */
+      width: count,
+      /** Of each picture. */
+      height: count,
+      /** Where they are in the image. */
+      list: list(object({ name: string, x: count, y: count, width: count })),
+    }),
+  ),
 })
 export type ChatIndexResponse = Shaped<typeof chatIndexResponse>
 

@@ -49,6 +49,7 @@ export const outsidePatterns = {
   /** The page gets the URL of the index from `/api/session`; buckets are relative to it. */
   chat: `${apiPrefix}chat/${session}/index.json`,
   chatBucket: `${apiPrefix}chat/${session}/:version/:file`,
+  chatEmotes: `${apiPrefix}chat/${session}/:version/emotes.webp`,
 } as const
 
 /** Path of the page that lists a streamer's sessions. */

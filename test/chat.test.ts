@@ -1,11 +1,19 @@
 // Chats through the program: index and buckets, their headers, growth, hides, and what is refused.
 import { appendFile, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import { brotliDecompressSync, gzipSync } from 'node:zlib'
+import { imageSize } from 'image-size'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { chatBucketResponse, chatIndexResponse, sessionResponse } from '../shared/contract.ts'
 import type { ChatIndexResponse } from '../shared/contract.ts'
 import { chatApiPath, detailsApiPath, sessionApiPath } from '../shared/paths.ts'
-import { bilibiliXml, ircLine, ircLines, twitchJson } from './support/make/make-chat.ts'
+import {
+  bilibiliXml,
+  embeddedData,
+  ircLine,
+  ircLines,
+  twitchJson,
+} from './support/make/make-chat.ts'
+import { BLUE, GREEN, makeGif, makePng, RED } from './support/make/make-emotes.ts'
 import { parseExactly } from './support/parse-exactly.ts'
 import { soon } from './support/patience.ts'
 import { rawRequest } from './support/servers/raw-request.ts'
@@ -33,6 +41,20 @@ const crowd = Array.from({ length: 200 }, (_, nth) => ({
   text: `message ${nth}`,
 }))
 
+const square = { width: 56, height: 56 }
+const emotesJson = twitchJson(
+  [
+    { seconds: 1, user: 'Bob', text: 'hello catJAM catJAM', emotes: {} },
+    { seconds: 2, user: 'Eve', text: 'bobWave hello', emotes: { bobWave: '25' } },
+  ],
+  {
+    embeddedData: embeddedData(
+      { hello: Buffer.from('no image'), catJAM: makeGif(square, [RED, BLUE]) },
+      { 25: makePng({ width: 84, height: 28 }, GREEN) },
+    ),
+  },
+)
+
 let library: TempLibrary
 let server: StartedServer
 
@@ -40,7 +62,7 @@ beforeAll(async () => {
   library = await createTempLibrary('chat')
   const place: TempLibrary['place'] = async (name, ...content) =>
     library.place(`alice/${DATE}/${name}`, ...content)
-  const ids = ['talk', 'talk-2', 'silent', 'hidden', 'growing', 'large', 'people']
+  const ids = ['talk', 'talk-2', 'silent', 'hidden', 'growing', 'large', 'people', 'emotes']
   for (const id of [...ids, 'parts/a', 'parts/b', 'whole/a'])
     await place(`${id}.mp4`, SMALL_FIXTURE)
   await place('talk.json.gz', gzipSync(twitchJson([...messages, ...crowd])))
@@ -48,6 +70,7 @@ beforeAll(async () => {
   await place('talk-2_chat.json', Buffer.from(twitchJson(messages.slice(1))))
   await place('hidden.xml', Buffer.from(bilibiliXml(messages)))
   await place('people.json', Buffer.from(twitchJson(messages)))
+  await place('emotes.json', Buffer.from(emotesJson))
   await place('silent.json', Buffer.from('{"comments":[]}'))
   await place('parts/a.xml', Buffer.from(bilibiliXml(messages)))
   await place('parts/b.xml', Buffer.from(bilibiliXml(messages)))
@@ -91,6 +114,9 @@ async function indexOf(id: string): Promise<ChatIndexResponse> {
 
 const bucketPath = (id: string, version: string, bucket: number | string): string =>
   chatApiPath(named(id)).replace('index.json', `${version}/${bucket}.json`)
+
+const imagePath = (id: string, version: string): string =>
+  chatApiPath(named(id)).replace('index.json', `${version}/emotes.webp`)
 
 const statusOf = async (target: string): Promise<number> => (await get(target)).status
 
@@ -213,12 +239,51 @@ describe('the chat of a session', () => {
     await expect.poll(async () => statusOf(chatApiPath(named('people'))), soon).toBe(200)
   })
 
+  it('has its emotes in one immutable image, of which the index has the parts', async () => {
+    const { emotes } = await indexOf('emotes')
+    expect(emotes).toEqual({
+      version: expect.any(String),
+      width: 226,
+      height: 56,
+      list: [
+        { name: 'catJAM', x: 0, y: 0, width: 56 },
+        { name: 'bobWave', x: 58, y: 0, width: 168 },
+      ],
+    })
+    expect((await chatOf('emotes')).map(([, text]) => text)).toEqual([
+      'hello catJAM catJAM',
+      'bobWave hello',
+    ])
+    const target = imagePath('emotes', emotes?.version ?? '')
+    const { status, headers, body } = await get(target, { 'accept-encoding': 'gzip, br' })
+    expect(status).toBe(200)
+    expect(headers).toMatchObject({
+      'cache-control': IMMUTABLE,
+      'content-type': 'image/webp',
+      'cross-origin-resource-policy': 'cross-origin',
+      'surrogate-key': expect.any(String),
+      etag: expect.any(String),
+    })
+    expect(headers['content-encoding']).toBeUndefined()
+    const { width, height } = imageSize(body)
+    expect([width, height]).toEqual([226, 56])
+    const { etag = '' } = headers
+    expect((await get(target, { 'if-none-match': etag })).status).toBe(304)
+    expect(await statusOf(imagePath('emotes', 'other'))).toBe(404)
+    expect(await statusOf(imagePath('talk', emotes?.version ?? ''))).toBe(404)
+    expect((await indexOf('talk')).emotes).toBeUndefined()
+  })
+
   it('is gone while the session is hidden', async () => {
     const { version } = await indexOf('hidden')
-    const hide = ['hide', `alice/${DATE}/hidden`, '--data', library.data]
-    expect((await runInProcess(hide, { workingFolder: library.folder })).code).toBe(0)
-    await expect.poll(async () => statusOf(chatApiPath(named('hidden'))), soon).toBe(410)
+    const { emotes } = await indexOf('emotes')
+    for (const id of ['hidden', 'emotes']) {
+      const hide = ['hide', `alice/${DATE}/${id}`, '--data', library.data]
+      expect((await runInProcess(hide, { workingFolder: library.folder })).code).toBe(0)
+      await expect.poll(async () => statusOf(chatApiPath(named(id))), soon).toBe(410)
+    }
     expect(await statusOf(bucketPath('hidden', version, 0))).toBe(410)
+    expect(await statusOf(imagePath('emotes', emotes?.version ?? ''))).toBe(410)
   })
 
   it('has no message of a hidden user, until that user is shown again', async () => {

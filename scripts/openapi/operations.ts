@@ -143,6 +143,11 @@ const media: Operation[] = [
     headers: [...TEXT, ...TAGS],
     errors: [...ofSession, 502],
   }),
+  get(['getChatEmotes', outsidePatterns.chatEmotes], 'The image with the emotes of a chat.', {
+    content: { 'image/webp': undefined },
+    headers: ['Cache-Control', 'ETag', ...TAGS],
+    errors: [...ofSession, 502],
+  }),
   get(['getPlaylist', pathPatterns.playlist], 'HLS playlist (RFC 8216).', {
     query: [
       { name: 'audio', about: 'Language of another audio: `de`, `en.2`.', schema: text },

@@ -19,7 +19,6 @@ import { SessionDetails } from '../site/http/api/session-details.ts'
 import { belowBasePath, formatSiteUrl } from '../site/http/site/base-path.ts'
 import type { FormatPath } from '../site/http/site/base-path.ts'
 import { StreamerDetails } from '../site/http/api/streamer-details.ts'
-import type { ThumbnailSources } from '../site/http/api/thumbnail-sources.ts'
 import { loadEncryptBlocks } from '../stream/delivery/block-cipher.ts'
 import { loadPageCache } from '../storage/recordings/page-cache.ts'
 import { openActivity } from './activity.ts'
@@ -28,6 +27,7 @@ import { builtPageFolder, pageAssetsFolder } from './page-assets.ts'
 import { limitRequests } from './requested-sessions.ts'
 import type { OnRequested } from './requested-sessions.ts'
 import { openThumbnails } from './thumbnails.ts'
+import type { OpenThumbnails } from './thumbnails.ts'
 
 /** A listening server. */
 export interface WebServer {
@@ -69,7 +69,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     audioFiles,
     page: await readBuiltPage(builtPageFolder(), pageAssetsFolder(config)),
     ...images,
-    ...createDetails({ library, config, logger, sources: images.sources, formatPath }),
+    ...createDetails({ library, config, logger, images, formatPath }),
     config: {
       ads: advertising.ads,
       analytics: analyticsConfigOf(config),
@@ -113,17 +113,17 @@ interface DetailsSources {
   library: Library
   config: Config
   logger: Logger
-  sources: ThumbnailSources
+  images: Pick<OpenThumbnails, 'sources' | 'drawEmotes'>
   formatPath: FormatPath
 }
 
-function createDetails({ library, config, logger, sources, formatPath }: DetailsSources) {
-  const sessionChats = createSessionChats({ library, config, logger })
+function createDetails({ library, config, logger, images, formatPath }: DetailsSources) {
+  const sessionChats = createSessionChats({ library, config, logger, images })
   const details = { ...library, ...config.library, sessionChats, formatPath }
   return {
     sessionChats,
     sessionDetails: new SessionDetails(details),
-    streamerDetails: new StreamerDetails({ ...library, sources, formatPath }),
+    streamerDetails: new StreamerDetails({ ...library, ...images, formatPath }),
   }
 }
 
@@ -144,12 +144,13 @@ function createSessionChats({
   library,
   config,
   logger,
-}: Pick<DetailsSources, 'library' | 'config' | 'logger'>): SessionChats | undefined {
+  images: { drawEmotes },
+}: Omit<DetailsSources, 'formatPath'>): SessionChats | undefined {
   if (!config.chat) return undefined
   const { readChat, artifacts: shared } = library
   const { settleSeconds } = config.library
   const folder = join(config.data, 'chats')
-  const chats = new Chats({ folder, shared, log: logger, readChat, settleSeconds })
+  const chats = new Chats({ folder, shared, log: logger, readChat, drawEmotes, settleSeconds })
   return new SessionChats({ ...library, chats })
 }
 

@@ -7,6 +7,7 @@ import type {
   CachedArtifact,
 } from '../../storage/artifacts/artifact-cache.ts'
 import { LimitedFolder } from '../../storage/artifacts/limited-folder.ts'
+import type { RenderedSprite } from '../../decode/emotes/emote-sprite.ts'
 import type { ReadChat } from '../../media/chat/read-chat.ts'
 
 /** In the names of artifacts: increment it when a file gives other buckets or another index. */
@@ -17,13 +18,25 @@ const MAX_FOLDER_BYTES = 2 * 1024 * 1024 * 1024
 const MAX_MEMORY_BYTES = 32 * 1024 * 1024
 
 const counts = z.array(z.int().nonnegative())
+const emotesShape = z.object({
+  version: z.string(),
+  width: counts.element,
+  height: counts.element,
+  list: z.array(
+    z.object({ name: z.string(), x: counts.element, y: counts.element, width: counts.element }),
+  ),
+})
 const storedShape = z.object({
   status: z.literal('read'),
   versions: z.array(z.string()).min(1),
   counts,
   sizes: counts,
   packs: counts,
+  emotes: emotesShape.optional(),
 })
+
+/** A chat that was read, with an image of its emotes. */
+export type DrawnChat = Omit<ReadChat, 'emotes'> & RenderedSprite
 
 /** A chat without its messages. */
 export type StoredChat = z.infer<typeof storedShape>
@@ -67,13 +80,19 @@ export class ChatCache {
     return this.#read(packOf(versions, pack), signal)
   }
 
+  /** The image of emotes. Rejects only with the signal's reason. */
+  async findImage(version: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    return this.#read(fileOf('emotes', version), signal)
+  }
+
   /** Never rejects. */
-  async add(key: string, { bytes, ...stored }: ReadChat): Promise<StoredChat> {
+  async add(key: string, { bytes, image, isLasting, ...stored }: DrawnChat): Promise<StoredChat> {
     for (const [pack, content] of bytes.entries()) {
       await this.#write(packOf(stored.versions, pack), content)
     }
-    // Last: an index has all of its packs.
-    await this.#write(fileOf('index', key), Buffer.from(JSON.stringify(stored)))
+    if (image && stored.emotes) await this.#write(fileOf('emotes', stored.emotes.version), image)
+    // Last: an index has all of its packs, and its image.
+    if (isLasting) await this.#write(fileOf('index', key), Buffer.from(JSON.stringify(stored)))
     return stored
   }
 

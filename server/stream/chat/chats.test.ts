@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
-import { ircLines, twitchJson } from '../../../test/support/make/make-chat.ts'
+import { embeddedData, ircLines, twitchJson } from '../../../test/support/make/make-chat.ts'
 import { soon } from '../../../test/support/patience.ts'
 import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { readChat } from '../../media/chat/read-chat.ts'
@@ -19,6 +19,10 @@ const messages = [
 
 let root: string
 let reads: number
+/** Emotes that were drawn, by their names. */
+let drawn: string[][]
+/** Whether drawing them again gives the same image. */
+let isLasting: boolean
 /** Version of the file. */
 let current: string
 /** Contents by path. */
@@ -27,6 +31,8 @@ let contents: Record<string, string>
 beforeEach(() => {
   root = makeTempFolder('chats')
   reads = 0
+  drawn = []
+  isLasting = true
   contents = { chat: twitchJson(messages) }
 })
 
@@ -49,6 +55,14 @@ function createChats(data: string, shared?: SharedArtifacts, onRead = (): void =
     shared,
     log,
     settleSeconds: 30,
+    drawEmotes: async (emotes) => {
+      const names = emotes.map(({ name }) => name)
+      drawn.push(names)
+      const list = names.map((name, nth) => ({ name, x: nth * 58, y: 0, width: 56 }))
+      const plan = { version: `of-${names.join('-')}`, width: 58 * names.length, height: 56, list }
+      const image = Buffer.from(`image of ${names.join()}`)
+      return Promise.resolve(isLasting ? { emotes: plan, image, isLasting } : { isLasting })
+    },
     readChat: async (job) => {
       reads += 1
       onRead()
@@ -141,6 +155,84 @@ describe('a finished chat', () => {
       expect(await chats.find(sessionOf({ files }), signal)).toBeUndefined()
     }
     expect(reads).toBe(1)
+  })
+})
+
+describe('the emotes of a chat', () => {
+  const withEmotes = (...texts: string[]): void => {
+    const said = texts.map((text, seconds) => ({ seconds, user: 'Bob', text }))
+    const images = Object.fromEntries(texts.map((text) => [text, Buffer.from(text)]))
+    contents = { chat: twitchJson(said, { embeddedData: embeddedData(images) }) }
+  }
+  const imageOf = async (chats: Chats, session = sessionOf()): Promise<string | undefined> =>
+    (await chats.emotes(session, signal)) && String(await chats.emotes(session, signal))
+
+  it('are drawn once, and then stored', async () => {
+    withEmotes('catJAM', 'Kappa')
+    const first = await createChats('a').find(sessionOf(), signal)
+    expect(first?.emotes).toMatchObject({ version: 'of-catJAM-Kappa', width: 116 })
+    const chats = createChats('a')
+    expect(await chats.find(sessionOf(), signal)).toEqual(first)
+    expect(await imageOf(chats)).toBe('image of catJAM,Kappa')
+    expect([drawn, reads]).toEqual([[['catJAM', 'Kappa']], 1])
+  })
+
+  it('are shared by nodes', async () => {
+    withEmotes('catJAM')
+    const folder = path.join(root, 'shared')
+    await mkdir(folder)
+    const open = (): SharedArtifacts =>
+      new SharedArtifacts({ store: new FolderArtifacts(folder), log })
+    const [first, second] = [open(), open()]
+    await createChats('a', first).find(sessionOf(), signal)
+    await first.close()
+    const chats = createChats('b', second)
+    expect((await chats.find(sessionOf(), signal))?.emotes?.version).toBe('of-catJAM')
+    expect(await imageOf(chats)).toBe('image of catJAM')
+    await second.close()
+    expect([drawn.length, reads]).toEqual([1, 1])
+  })
+
+  it('are drawn again if the image is lost', async () => {
+    withEmotes('catJAM')
+    await createChats('a').find(sessionOf(), signal)
+    const chats = createChats('a')
+    await chats.find(sessionOf(), signal)
+    await rm(path.join(root, 'a'), { recursive: true })
+    expect(await imageOf(chats)).toBe('image of catJAM')
+    expect(reads).toBe(2)
+  })
+
+  it('are words until an hour after they could not be drawn, and after a restart', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    // A cache has no time of 0.
+    vi.advanceTimersByTime(1)
+    withEmotes('catJAM')
+    isLasting = false
+    const chats = createChats('a')
+    const emotesOf = async (of: Chats): Promise<unknown> =>
+      (await of.find(sessionOf(), signal))?.emotes
+    expect(await emotesOf(chats)).toBeUndefined()
+    expect(await imageOf(chats)).toBeUndefined()
+    expect(await textOf(chats, sessionOf(), 0)).toContain('catJAM')
+    isLasting = true
+    expect(await emotesOf(createChats('b'))).toBeDefined()
+    expect(await emotesOf(chats)).toBeUndefined()
+    expect(reads).toBe(2)
+    vi.advanceTimersByTime(60 * 60 * 1000 + 1)
+    expect(await emotesOf(chats)).toBeDefined()
+    expect(await imageOf(createChats('a'))).toBe('image of catJAM')
+    expect(reads).toBe(3)
+  })
+
+  it('are words while the chat grows, and if there are no images', async () => {
+    const chats = createChats('a')
+    expect((await chats.find(sessionOf(), signal))?.emotes).toBeUndefined()
+    withEmotes('catJAM')
+    const growing = sessionOf({ isGrowing: true }, '2')
+    expect((await chats.find(growing, signal))?.emotes).toBeUndefined()
+    expect(await imageOf(chats, growing)).toBeUndefined()
+    expect(drawn).toEqual([])
   })
 })
 

@@ -3,16 +3,18 @@ import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../../shared/with-timeout.ts'
 import { SharedWork } from '../../base/admission/shared-work.ts'
 import { AppError } from '../../base/errors.ts'
+import type { RenderedSprite, SpritePlan } from '../../decode/emotes/emote-sprite.ts'
 import { chatBase } from '../../library/metadata/chat-files.ts'
 import type { ChatFile } from '../../library/metadata/chat-files.ts'
 import { startTimeMs } from '../../library/catalog/names/start-time.ts'
 import { findPack, readBucket } from '../../media/chat/chat-buckets.ts'
+import type { EmbeddedEmote } from '../../media/chat/embedded-emotes.ts'
 import type { ChatPart } from '../../media/chat/chat-timeline.ts'
 import type { ChatJob, ChatOutcome, ReadChat } from '../../media/chat/read-chat.ts'
 import { BUCKET_MS } from '../../media/chat/message-store.ts'
 import { isSettled } from '../../storage/recordings/settled.ts'
 import { ChatCache } from './chat-cache.ts'
-import type { ChatCacheOptions, StoredChat } from './chat-cache.ts'
+import type { ChatCacheOptions, DrawnChat, StoredChat } from './chat-cache.ts'
 
 /** A session with chat files. */
 export interface ChatSession {
@@ -50,11 +52,14 @@ export interface FoundChat {
   /** For all buckets; of a growing chat, it identifies all but the last one. */
   version: string
   isGrowing: boolean
+  emotes?: SpritePlan | undefined
 }
 
 export interface ChatsOptions extends ChatCacheOptions {
   /** Reads a chat off the event loop, when there is room for it. */
   readChat(this: void, job: ChatJob): Promise<ChatOutcome>
+  /** Draws the emotes of a chat. Default none are shown. */
+  drawEmotes?: ((this: void, emotes: EmbeddedEmote[]) => Promise<RenderedSprite>) | undefined
   /** A file without a write for this time counts as finished. */
   settleSeconds: number
 }
@@ -63,6 +68,8 @@ export const BUCKET_SECONDS = BUCKET_MS / 1000
 /** Longest wait of a request for a chat that is not stored; it is read nevertheless. */
 const READ_WAIT_MS = 8000
 const MAX_KNOWN_CHATS = 1000
+/** Before a chat is read again whose emotes could not be drawn, maybe on a busy machine. */
+const REDRAW_MS = 60 * 60 * 1000
 /** Of the packs of growing chats. */
 const MAX_GROWING_BYTES = 64 * 1024 * 1024
 /** A growing chat is read again after this time, or after this multiple of what a read takes. */
@@ -71,7 +78,9 @@ const GROWING_PAUSES = 2
 /** Requests wait for a read that was shorter the last time. */
 const SHORT_READ_MS = 1000
 
-type Known = StoredChat | Extract<ChatOutcome, { status: 'refused' }>
+type Refused = Extract<ChatOutcome, { status: 'refused' }>
+type Known = StoredChat | Refused
+type Outcome = DrawnChat | Refused
 
 interface Search {
   signal: AbortSignal
@@ -81,7 +90,7 @@ interface Search {
 
 interface GrowingChat {
   key: string
-  outcome: ChatOutcome
+  outcome: Outcome
   readAtMs: number
   tookMs: number
 }
@@ -90,14 +99,18 @@ export class Chats {
   readonly #options: ChatsOptions
   readonly #cache: ChatCache
   /** Finished chats by what they are made of. */
-  readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN_CHATS })
+  readonly #known = new LRUCache<string, Known>({
+    max: MAX_KNOWN_CHATS,
+    ttlResolution: 0,
+    perf: { now: () => performance.now() },
+  })
   /** By session and hidden users. */
   readonly #growing = new LRUCache<string, GrowingChat>({
     maxSize: MAX_GROWING_BYTES,
     sizeCalculation: ({ outcome }) =>
       outcome.status === 'read' ? outcome.bytes.reduce((sum, { length }) => sum + length, 1000) : 1,
   })
-  readonly #reads = new SharedWork<ChatOutcome>()
+  readonly #reads = new SharedWork<Outcome>()
   readonly #unending = new AbortController().signal
 
   constructor(options: ChatsOptions) {
@@ -112,13 +125,13 @@ export class Chats {
    *   reason
    */
   async find(session: ChatSession, signal: AbortSignal): Promise<FoundChat | undefined> {
-    const job = planChat(session, this.#options.settleSeconds)
+    const job = this.#plan(session)
     const chat = await this.#find(session, job, { signal })
     if (chat === undefined) return undefined
     const { isGrowing } = job
-    const { counts, versions } = chat
+    const { counts, versions, emotes } = chat
     const identified = Math.max(0, counts.length - (isGrowing ? 1 : 0))
-    return { counts, version: versions[identified] ?? '', isGrowing }
+    return { counts, version: versions[identified] ?? '', isGrowing, emotes }
   }
 
   /** The JSON of a bucket; undefined if there is none. @throws as `find` */
@@ -127,13 +140,31 @@ export class Chats {
     address: BucketAddress,
     signal: AbortSignal,
   ): Promise<FoundBucket | undefined> {
-    const job = planChat(session, this.#options.settleSeconds)
+    const job = this.#plan(session)
     const chat = await this.#find(session, job, { signal, wanted: address.version })
     const known = chat && (await this.#bucketOf(chat, address, signal))
     if (known !== 'lost') return known
     const read = await this.#readFinished(job, signal)
     const again = read.status === 'read' ? await this.#bucketOf(read, address, signal) : undefined
     return again === 'lost' ? undefined : again
+  }
+
+  /** The image of emotes that `find` names. @throws as `find` */
+  async emotes(session: ChatSession, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    const job = this.#plan(session)
+    const { emotes } = (await this.#find(session, job, { signal })) ?? {}
+    if (emotes === undefined) return undefined
+    const stored = await this.#cache.findImage(emotes.version, signal)
+    if (stored !== undefined) return stored
+    const read = await this.#readFinished(job, signal)
+    return read.status === 'read' ? read.image : undefined
+  }
+
+  /** A chat that grows is read again and again: its emotes are words. */
+  #plan(session: ChatSession): ChatJob {
+    const job = planChat(session, this.#options.settleSeconds)
+    const withEmotes = this.#options.drawEmotes !== undefined && !job.isGrowing
+    return withEmotes ? { ...job, withEmotes } : job
   }
 
   /** Undefined if there is none; lost if its pack was evicted, or is corrupt. */
@@ -161,17 +192,19 @@ export class Chats {
 
   async #findFinished(job: ChatJob, signal: AbortSignal): Promise<Known> {
     const key = keyOf(job)
-    const known = this.#known.get(key) ?? (await this.#cache.find(key, signal))
-    if (known === undefined) return this.#readFinished(job, signal)
-    this.#known.set(key, known)
-    return known
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const stored = await this.#cache.find(key, signal)
+    if (stored === undefined) return this.#readFinished(job, signal)
+    this.#known.set(key, stored)
+    return stored
   }
 
   async #findGrowing(
     session: ChatSession,
     job: ChatJob,
     { signal, wanted }: Search,
-  ): Promise<ChatOutcome> {
+  ): Promise<Outcome> {
     const key = keyOf(job)
     // A state with a message that is hidden by now is no state of this chat.
     const name = JSON.stringify([session.key, session.hiddenUsers])
@@ -179,9 +212,9 @@ export class Chats {
     const pauseMs = Math.max(GROWING_EVERY_MS, GROWING_PAUSES * (before?.tookMs ?? 0))
     const isRecent = before !== undefined && performance.now() - before.readAtMs < pauseMs
     if (before !== undefined && (isRecent || before.key === key)) return before.outcome
-    const read = async (): Promise<ChatOutcome> => {
+    const read = async (): Promise<Outcome> => {
       const startedMs = performance.now()
-      const outcome = await this.#options.readChat(job)
+      const outcome = await this.#read(job)
       const readAtMs = performance.now()
       this.#growing.set(name, { key, outcome, readAtMs, tookMs: readAtMs - startedMs })
       return outcome
@@ -196,30 +229,35 @@ export class Chats {
   }
 
   /** Reads a finished chat and stores it. */
-  async #readFinished(job: ChatJob, signal: AbortSignal): Promise<ChatOutcome> {
+  async #readFinished(job: ChatJob, signal: AbortSignal): Promise<Outcome> {
     const key = keyOf(job)
-    const read = async (): Promise<ChatOutcome> => {
-      const outcome = await this.#options.readChat(job)
+    const read = async (): Promise<Outcome> => {
+      const outcome = await this.#read(job)
       const known = outcome.status === 'read' ? await this.#cache.add(key, outcome) : outcome
-      this.#known.set(key, known)
+      const isLasting = outcome.status === 'refused' || outcome.isLasting
+      this.#known.set(key, known, { ttl: isLasting ? 0 : REDRAW_MS })
       return outcome
     }
     return this.#join(key, read, signal)
   }
 
+  async #read(job: ChatJob): Promise<Outcome> {
+    const outcome = await this.#options.readChat(job)
+    if (outcome.status === 'refused') return outcome
+    const { emotes = [], ...chat } = outcome
+    const drawn = emotes.length > 0 ? await this.#options.drawEmotes?.(emotes) : undefined
+    return { ...chat, ...(drawn ?? { isLasting: true }) }
+  }
+
   /** Waits for the only read of a chat, which goes on if nothing waits for it any more. */
-  async #join(
-    key: string,
-    read: () => Promise<ChatOutcome>,
-    signal: AbortSignal,
-  ): Promise<ChatOutcome> {
+  async #join(key: string, read: () => Promise<Outcome>, signal: AbortSignal): Promise<Outcome> {
     const reason = (): AppError => new AppError('busy', 'the chat is being read; try again soon')
     const limit = { timeoutMs: READ_WAIT_MS, signal, reason }
     return withTimeout(async () => this.#reads.join(key, this.#unending, read), limit)
   }
 }
 
-function hasVersion(outcome: ChatOutcome | undefined, version: string): boolean {
+function hasVersion(outcome: Outcome | undefined, version: string): boolean {
   return outcome?.status === 'read' && outcome.versions.includes(version)
 }
 

@@ -39,7 +39,7 @@ export function ChatLog({ playback, source, offsetSeconds, row }: ChatLogProps) 
   useLayoutEffect(() => {
     const log = logRef.current
     if (log && isFollowing) log.scrollTop = log.scrollHeight
-  }, [messages, isFollowing])
+  }, [messages, row, isFollowing])
 
   useEffect(() => {
     const log = logRef.current

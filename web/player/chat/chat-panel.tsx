@@ -7,6 +7,7 @@ import { translate } from '../../language/translate.ts'
 import { FilledText } from '../../language/filled-text.tsx'
 import { Name } from '../../ui/name.tsx'
 import { ChatLog } from './chat-log.tsx'
+import { useEmotes } from './emotes.tsx'
 import styles from './chat-panel.module.css'
 import { placeChat } from './chat-place.ts'
 import { ChatSearch } from './chat-search.tsx'
@@ -27,7 +28,11 @@ export function ChatPanel({ playback, chat, onSeek }: ChatPanelProps) {
   const [text, setText] = useState('')
   const [user, setUser] = useState<string>()
   useLayoutEffect(() => placeChat(playback.video, isRoomBeside), [playback, isRoomBeside])
-  const row = useMemo(() => ({ offsetSeconds, onSeek, onUser: setUser }), [offsetSeconds, onSeek])
+  const emotes = useEmotes(source)
+  const row = useMemo(
+    () => ({ offsetSeconds, emotes, onSeek, onUser: setUser }),
+    [offsetSeconds, emotes, onSeek],
+  )
   const search = translate('Search chat…')
   const query = { text: text.trim(), user }
   const isSearch = query.text !== '' || user !== undefined

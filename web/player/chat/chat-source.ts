@@ -67,13 +67,18 @@ export class ChatSource {
     return () => void this.#listeners.delete(listener)
   }
 
+  /** Of a file next to the index. */
+  urlOf(path: string): string {
+    return new URL(path, this.#url).href
+  }
+
   /** The messages of a bucket. @throws if it cannot be loaded */
   async bucket(number: number, signal: AbortSignal): Promise<ChatMessage[]> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const version = this.#state.status === 'loaded' ? this.#state.value.version : ''
-        const { href } = new URL(`${version}/${number}.json`, this.#url)
-        const { messages } = parseShape(chatBucketResponse, await fetchJson(href, signal))
+        const url = this.urlOf(`${version}/${number}.json`)
+        const { messages } = parseShape(chatBucketResponse, await fetchJson(url, signal))
         return messages.map((message, nth) => ({ ...message, id: number * MAX_BUCKET + nth }))
       } catch (error) {
         if (signal.aborted || attempt === BUCKET_ATTEMPTS) throw error

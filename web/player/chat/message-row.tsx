@@ -4,6 +4,8 @@ import { formatMoment } from '../../ui/format-moment.ts'
 import { translate } from '../../language/translate.ts'
 import { Name } from '../../ui/name.tsx'
 import type { ChatMessage } from './chat-source.ts'
+import { EmoteText } from './emotes.tsx'
+import type { Emotes } from './emotes.tsx'
 import styles from './chat-panel.module.css'
 import { nameColor } from './name-color.ts'
 
@@ -11,6 +13,7 @@ interface MessageRowProps {
   message: ChatMessage
   /** Messages come later by these seconds. */
   offsetSeconds: number
+  emotes: Emotes | undefined
   onSeek(this: void, seconds: number): void
   onUser(this: void, user: string): void
 }
@@ -19,7 +22,7 @@ const KINDS = { paid: 'Paid', member: 'Member', raid: 'Raid', system: 'System' }
 
 /** Its buttons are no tab stops: hundreds would be before what follows the chat. */
 export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
-  const { message, offsetSeconds, onSeek, onUser } = props
+  const { message, offsetSeconds, emotes, onSeek, onUser } = props
   const { t, user, color, text, kind, badges = [] } = message
   const seconds = Math.max(t + offsetSeconds, 0)
   const marks = kind ? [translate(KINDS[kind]), ...badges] : badges
@@ -38,7 +41,9 @@ export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
       >
         <Name>{user}</Name>
       </button>{' '}
-      <bdi>{text}</bdi>
+      <bdi>
+        <EmoteText text={text} emotes={emotes} />
+      </bdi>
     </p>
   )
 })

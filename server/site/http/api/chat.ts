@@ -1,4 +1,5 @@
-// GET /api/chat/…: the index of a session's chat, and its messages in buckets of a minute.
+// GET /api/chat/…: the index of a session's chat, its messages in buckets of a minute, and its
+// emotes.
 import type { ChatIndexResponse } from '../../../../shared/contract.ts'
 import { outsidePatterns, sessionKey } from '../../../../shared/paths.ts'
 import { AppError } from '../../../base/errors.ts'
@@ -29,10 +30,10 @@ export function createChatEndpoints({ catalog, sessionChats }: ApiSources): Endp
       admission: 'inside',
       answer: async (call) => {
         const { row, chats } = find(call)
-        const { counts, version, isGrowing: growing } = await chats.find(row, call.signal)
+        const { counts, version, isGrowing: growing, emotes } = await chats.find(row, call.signal)
         const total = counts.reduce((sum, count) => sum + count, 0)
         const bucketSeconds = BUCKET_SECONDS
-        const index: ChatIndexResponse = { version, bucketSeconds, counts, total, growing }
+        const index: ChatIndexResponse = { version, bucketSeconds, counts, total, growing, emotes }
         // It names the URLs of buckets, which change with each user that is hidden.
         return answerText(`chat ${sessionKey(row)}`, JSON.stringify(index), 'short')
       },
@@ -51,6 +52,23 @@ export function createChatEndpoints({ catalog, sessionChats }: ApiSources): Endp
         const { json, isFinal } = await chats.bucket(row, address, call.signal)
         const key = `chat ${sessionKey(row)}/${version}/${file}`
         return answerText(key, json, isFinal ? 'immutable' : 'short')
+      },
+    },
+    {
+      path: outsidePatterns.chatEmotes,
+      kind: 'chat',
+      admission: 'inside',
+      answer: async (call) => {
+        const version = parseName(call.request.params, 'version')
+        const { row, chats } = find(call)
+        const { bytes, release } = await chats.emotes(row, version, call.signal)
+        return {
+          body: { kind: 'image', bytes, etag: `"${version}"` },
+          type: 'image/webp',
+          cache: 'immutable',
+          security: 'image',
+          release,
+        }
       },
     },
   ]

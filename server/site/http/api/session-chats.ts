@@ -3,6 +3,8 @@ import type { Gate } from '../../../base/admission/gate.ts'
 import type { Admission } from '../../../base/admission/limits.ts'
 import { AppError } from '../../../base/errors.ts'
 import { sessionKey } from '../../../../shared/paths.ts'
+import { ImageBuffers } from '../../../decode/thumbnails/image-buffers.ts'
+import type { Leased } from '../../../decode/thumbnails/image-buffers.ts'
 import type { Catalog, SessionRow } from '../../../library/catalog/catalog.ts'
 import type { ChatFiles } from '../../../library/metadata/chat-files.ts'
 import type { Sidecars } from '../../../library/metadata/sidecars.ts'
@@ -21,16 +23,22 @@ export interface SessionChatsOptions {
   chats: Chats
   sessions: SessionOpener
   sidecars: Sidecars
-  admission: Pick<Admission, 'recordings'>
+  admission: Pick<Admission, 'recordings' | 'imageBytes'>
 }
+
+/** Images of emotes that no request sends now. */
+const MAX_IDLE_BYTES = 8 * 1024 * 1024
 
 export class SessionChats {
   readonly #options: SessionChatsOptions
   readonly #gate: Gate
+  readonly #images: ImageBuffers<{ bytes: Uint8Array }>
 
   constructor(options: SessionChatsOptions) {
     this.#options = options
-    this.#gate = options.admission.recordings
+    const { recordings, imageBytes } = options.admission
+    this.#gate = recordings
+    this.#images = new ImageBuffers({ gate: imageBytes, maxIdleBytes: MAX_IDLE_BYTES })
   }
 
   /** Whether there are chat files to serve. @throws AppError `busy`; the signal's reason */
@@ -54,6 +62,25 @@ export class SessionChats {
     const found = session && (await this.#options.chats.bucket(session, address, signal))
     if (found === undefined) throw new AppError('not_found', 'there is no such file')
     return found
+  }
+
+  /** The image of emotes. @throws as `find` */
+  async emotes(
+    row: SessionRow,
+    version: string,
+    signal: AbortSignal,
+  ): Promise<Leased<{ bytes: Uint8Array }>> {
+    const { chats } = this.#options
+    const session = await this.#open(row, signal)
+    const found = session && (await chats.find(session, signal))
+    const read = async (all: AbortSignal): Promise<{ bytes: Uint8Array } | undefined> => {
+      const bytes = session && (await chats.emotes(session, all))
+      return bytes && { bytes }
+    }
+    const isCurrent = found?.emotes?.version === version
+    const image = isCurrent ? await this.#images.lease({ key: version, read }, signal) : undefined
+    if (image === undefined) throw new AppError('not_found', 'there is no such file')
+    return image
   }
 
   /** Undefined without chat files, or if the chat is off. */
