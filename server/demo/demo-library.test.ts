@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { imageSize } from 'image-size'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { demux } from '../../test/demux/demux.ts'
 import { createDemoLibrary } from './demo-library.ts'
@@ -116,8 +117,13 @@ describe('createDemoLibrary', () => {
       timestamp: Date.parse('2025-10-04T19:40:00Z') / 1000,
     })
     expect(info.chapters).toHaveLength(5)
-    const chat = await readFile(join(day, '0', '0.chat.jsonl'), 'utf8')
-    expect(chat.split('\n').length).toBeGreaterThan(10)
+    const chat = JSON.parse(await readFile(join(day, '0', '0-chat.json'), 'utf8'))
+    expect(chat.comments.length).toBeGreaterThan(10)
+    const emotes: { name: string; data: string }[] = chat.embeddedData.thirdParty
+    for (const { name, data } of emotes) {
+      expect(JSON.stringify(chat.comments)).toContain(name)
+      expect(imageSize(Buffer.from(data, 'base64'))).toMatchObject({ width: 56, height: 56 })
+    }
     const { tracks } = await demux(join(day, '1.mp4'))
     expect(tracks.map(({ codecId }) => codecId)).toEqual([H264, AAC, AAC])
     expect(await readFile(join(day, '1.en.vtt'), 'utf8')).toMatch(

@@ -23,7 +23,7 @@ export interface DemoOptions {
 }
 
 /** File that marks a complete library; its content is the version. */
-export const DEMO_MARKER = { name: '.aftercast-demo', version: '2\n' } as const
+export const DEMO_MARKER = { name: '.aftercast-demo', version: '3\n' } as const
 /** Infix of the names of temporary folders. */
 const PARTIAL = '.partial-'
 const MAX_PROCESSES = 4

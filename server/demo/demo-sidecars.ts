@@ -1,4 +1,5 @@
 // What a recorder leaves beside the recordings of the demo: titles, chapters, chats, subtitles.
+import { DEMO_EMOTES } from './demo-emotes.ts'
 import type { DemoSession } from './demo-plan.ts'
 import { createRandom } from './random.ts'
 import type { SceneName } from './scenes.ts'
@@ -24,17 +25,18 @@ const CHAPTERS = ['Hello and plans', 'Warming up', 'The main part', 'Questions',
 const USERS = ['Ada', 'grace_h', 'Linus', 'margaret', 'Ken', 'barbara_l', 'Dennis', 'Zoë']
 const COLOURS = ['#d2691e', '#1e90ff', '#2e8b57', '#ff69b4', '#9acd32', '#b22222']
 const MESSAGES = [
-  'hello from the train',
+  'hello from the train demoSmile',
   'this palette!',
   'wait, what was that',
   'nice save',
-  'first time here, love it',
+  'first time here, love it demoHeart',
+  'demoHeart demoHeart demoHeart',
   'the music fits so well',
   'can we see the map again?',
   'haha',
   'go go go',
   'so close',
-  'GG',
+  'GG demoSmile',
 ]
 
 const SPOKEN = [
@@ -74,7 +76,7 @@ export function sidecarsOf(session: DemoSession, seed: number): [file: string, t
     chapters: isLong ? chaptersOf(lengthSeconds) : [],
   }
   const files: [string, string][] = [[`${sessionId}.info.json`, JSON.stringify(info)]]
-  if (isLong) files.push([`${sessionId}.chat.jsonl`, chatOf(session, seed)])
+  if (isLong) files.push([`${sessionId}-chat.json`, chatOf(session, seed)])
   if (isTalk(session)) files.push([`${sessionId}.en.vtt`, subtitlesOf(lengthSeconds)])
   return files
 }
@@ -88,20 +90,26 @@ function chaptersOf(lengthSeconds: number): object[] {
   }))
 }
 
-/** A message every few seconds, and a loud minute now and then. */
+/** As TwitchDownloader writes it: a message every few seconds, and a loud minute now and then. */
 function chatOf(session: DemoSession, seed: number): string {
   const random = createRandom(seed)
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
-  const lines: string[] = []
+  const comments: object[] = []
   for (let seconds = 2; seconds < session.lengthSeconds;) {
-    const u = pick(USERS)
-    const color = COLOURS[USERS.indexOf(u ?? '') % COLOURS.length]
-    const t = new Date(startOf(session) + seconds * 1000).toISOString()
-    lines.push(JSON.stringify({ t, type: 'PRIVMSG', u, color, msg: pick(MESSAGES) }))
+    const name = pick(USERS)
+    comments.push({
+      content_offset_seconds: seconds,
+      commenter: { display_name: name },
+      message: {
+        body: pick(MESSAGES),
+        user_color: COLOURS[USERS.indexOf(name ?? '') % COLOURS.length],
+      },
+    })
     const isLoud = Math.floor(seconds / 60) % 7 === 4
     seconds += (isLoud ? 0.5 : 2) + random() * (isLoud ? 1 : 6)
   }
-  return `${lines.join('\n')}\n`
+  const thirdParty = Object.entries(DEMO_EMOTES).map(([name, data]) => ({ name, data }))
+  return JSON.stringify({ streamer: {}, comments, embeddedData: { thirdParty } })
 }
 
 function subtitlesOf(lengthSeconds: number): string {

@@ -1,0 +1,18 @@
+// The emotes of the demo's chats: PNGs of 56 by 56 pixels as base64.
+
+/** By the words that they replace. */
+export const DEMO_EMOTES = {
+  demoSmile:
+    'iVBORw0KGgoAAAANSUhEUgAAADgAAAA4AgMAAADV6NONAAAADFBMVEUAAAD/yDxaMhTrWlCdIXOtAAAAAXRSTlMAQO' +
+    'bYZgAAAPtJREFUeNq1k7GRAyEMRRnCLWX7+QSUwDXhJpRfoplFG7gE13MuwYG5E4JljZ3ej/aNmI+Q/jr3QV7k8kJn' +
+    'XhW3USQgHOWVASD2sqBKjJZsmL7tLBmG7Xy2nfa5Y1Jvzx2j4kIdg3qtOLS9Yx6YnHMMJP3Of15mbE+o1p4GhoveE4' +
+    'SBKKQ3zYiBeEPtolth+4S9jYanpv8PF0CaWs8vSLiWqkd77254V/SEL8MfHY5nJMNct8KIhqyDdRnxpvTkOvYVoVo/' +
+    'qO9oN+OKCyHdSnlmW6hnxL2UO9u6NQzWYg2DRiWKjlqOIKV8BGmK2RTCOaJTgKd4z+Gffo2hX25fGgk76Y5oAAAAAE' +
+    'lFTkSuQmCC',
+  demoHeart:
+    'iVBORw0KGgoAAAANSUhEUgAAADgAAAA4AgMAAADV6NONAAAADFBMVEUAAADhMlqWFDz/vs2dQMoUAAAAAXRSTlMAQO' +
+    'bYZgAAANdJREFUeNrF0jEKwjAUBuBnwcHsHqFDPYVH6OAfdesiFC9hLpE9o+Y+ehNHqfpeXptCQcTBNxQ+aH5I3k/0' +
+    'vykQiAxcood1xesjmgE4rwCsmXMAMQKomUvlhgnAxugBSC5ON6GTpO5+vCBlLbDtHuBpOLhn/ZHlO0q4E56uI+pMsN' +
+    'qrDi0RmaiM4VsWF+XRfSQNpAlWypa5Up6ZRhnSxtLIzgovsk43KEwLLYfLEz98/+hZlm5fDtu+HGV+NB1uhu74/F++' +
+    'RZvReBvypsU4Kp4J4x6637v8BJZDlbvc+qxBAAAAAElFTkSuQmCC',
+}
