@@ -60,15 +60,16 @@ const serverRows: Record<string, string> = {
   'media/ts/segment': `${container} media/ts/packets media/ts/ts-source.ts`,
   'media/ts': `${container} media/ts/packets media/ts/scan media/ts/segment`,
   'media/recorded': `${known} base/admission storage/recordings`,
-  'media/chat': `${known} base/clean-text.ts storage/recordings`,
+  'media/chat': `${known} base/clean-text.ts`,
   media:
     `${known} base/config storage/recordings media/mp4 media/fmp4 media/matroska media/flv ` +
     'media/ts media/codec/audio-codecs.ts',
   'media/index':
     `${known} base/{config,admission} storage/{artifacts,recordings} ` +
-    'media media/chat media/codec media/recorded',
+    'media media/codec media/recorded',
   'decode/child': 'base/{errors.ts,admission}',
   'decode/audio': `base/errors.ts ${mediaTypes} media/codec/audio-codecs.ts decode/child`,
+  'decode/chat': `${known} storage/recordings media/chat decode/child`,
   'decode/video': `base/errors.ts ${mediaTypes} decode/{child,thumbnails}`,
   'stream/delivery': 'base/{errors.ts,config,admission} storage/recordings media/media-reader.ts',
   'stream/hls/fmp4': `base/errors.ts ${mediaTypes} media/codec`,

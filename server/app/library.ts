@@ -41,6 +41,7 @@ import { createMediaReaders } from '../media/readers.ts'
 import type { PlaylistRequest } from '../media/recorded/recorded-lists.ts'
 import { withRecordedPlaylists } from '../media/recorded/recorded-storage.ts'
 import type { RecordedStorage } from '../media/recorded/recorded-storage.ts'
+import { createChatReader } from '../decode/chat/chat-reader.ts'
 import { createAudioTranscoder } from '../decode/audio/audio-transcoder.ts'
 import type { AudioTranscoder } from '../decode/audio/audio-transcoder.ts'
 import { createStorage } from '../storage/recordings/create-storage.ts'
@@ -88,7 +89,7 @@ export interface Library {
   sidecars: Sidecars
   containerChapters: ContainerChapters
   chatFiles: ChatFiles
-  /** Reads chat files in the index thread, when there is room for it. */
+  /** Reads chat files in a child process, when there is room for it. */
   readChat(this: void, job: ChatJob): Promise<ChatOutcome>
   /** Whether images and audio can be decoded: their package is optional. */
   hasDecoders: boolean
@@ -149,6 +150,7 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
   const indexes = createIndexStore(config, { ...sources, gate: admission.index })
   const { transcoder, ...decoders } = openDecoders(logger)
   const encoding = openEncoding(options, decoders)
+  const chatReader = createChatReader(files, { log: logger, sandbox: decoders.sandbox })
   const partFolders = new PartFolders(storage)
   const sessions = new SessionOpener({
     storage,
@@ -175,7 +177,7 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
     artifacts,
     sessions,
     ...createMetadata({ storage: files, gate: admission.sidecars, log: logger }, thread, signal),
-    readChat: async (job) => admission.chats.run(async () => thread.readChat(job), signal),
+    readChat: async (job) => admission.chats.run(async () => chatReader.read(job, signal), signal),
     ...decoders,
     admission,
     inspect: async (source, jobSignal) =>
@@ -186,7 +188,7 @@ export async function openLibrary(options: LibraryOptions): Promise<Library> {
       ...jobFigures(transcoder, encoding),
     }),
     close: async () => {
-      for (const child of [transcoder, encoding?.encoder]) child?.close()
+      for (const child of [transcoder, encoding?.encoder, chatReader]) child?.close()
       for (const part of [thread, artifacts, folderThread]) await part?.close()
       database.close()
     },

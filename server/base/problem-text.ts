@@ -74,6 +74,10 @@ const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
     message: `limit exceeded: ${limitTexts[limit].message} (at most ${max})`,
     advice: limitTexts[limit].advice,
   }),
+  'reader-ended': () => ({
+    message: 'the process that reads it has crashed, or needed too much memory or time',
+    advice: INSPECT,
+  }),
   'timestamps-invalid': () => ({ message: 'the timestamps are out of range', advice: REWRITE }),
   encrypted: () => ({ message: 'the recording is encrypted', advice: PROTECTED }),
 

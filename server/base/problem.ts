@@ -85,6 +85,7 @@ export const unplayableReasonSchema = z.discriminatedUnion('code', [
   z.object({ code: z.literal('container-unknown') }),
   z.object({ code: z.literal('ebml-type-unsupported'), docType: z.string() }),
   z.object({ code: z.literal('limit-exceeded'), limit, max: z.number() }),
+  z.object({ code: z.literal('reader-ended') }),
   z.object({ code: z.literal('timestamps-invalid') }),
   z.object({ code: z.literal('encrypted') }),
   // MP4

@@ -90,11 +90,12 @@ const serverRows = `
   media/ts/segment          ${container} media/ts/packets ${tsSource}
   media/ts                  ${container} media/ts/packets media/ts/scan media/ts/segment
   media/recorded            base/{errors,problem,admission} storage/recordings
-  media/chat                base/{errors,problem,clean-text} storage/recordings
+  media/chat                base/{errors,problem,clean-text}
   media                     base/{errors,problem,config} storage/recordings media/flv ${readers}
-  media/index               base/{errors,problem,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/chat media/codec media/recorded
+  media/index               base/{errors,problem,config,admission} storage/{artifacts,recordings} media/media-index media/readers media/codec media/recorded
   decode/child              base/{errors,admission}
   decode/audio              base/errors media/media-index decode/child
+  decode/chat               base/{errors,problem} storage/recordings media/chat decode/child
   decode/video              base/errors media/media-index decode/{child,thumbnails}
   stream/delivery           base/{errors,config,admission} storage/recordings
   stream/hls/fmp4           base/errors media/media-index media/codec

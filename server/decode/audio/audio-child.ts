@@ -1,5 +1,6 @@
 // The process that transcodes audio, started by audio-transcoder.ts: decodes, aligns, resamples and
 // encodes a segment.
+import { silenceCodecs } from '../child/open-codec.ts'
 import { serveJobs } from '../child/serve-jobs.ts'
 import { decodeAudio } from './decode-audio.ts'
 import { encodeAac } from './encode-aac.ts'
@@ -9,6 +10,7 @@ import { silentFrame } from './silent-frame.ts'
 import { FRAME_SAMPLES, LOOK_AHEAD_FRAMES } from './audio-job.ts'
 import type { AudioFrames, AudioJob } from './audio-job.ts'
 
+silenceCodecs()
 serveJobs(process, transcodeAudio)
 
 /**

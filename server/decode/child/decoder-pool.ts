@@ -27,9 +27,16 @@ export interface DecoderPool<Job> {
    * finished: a new process costs more than most jobs.
    */
   run<Value>(task: DecoderTask<Job, Value>, signal: AbortSignal): Promise<JobResult<Value>>
+  /**
+   * Runs jobs of one piece of work in the same process, one after the other. Rejects as `run`, and
+   * with what `work` throws; the process is then ended.
+   */
+  lease<Result>(work: (run: RunJob<Job>) => Promise<Result>, signal: AbortSignal): Promise<Result>
   /** Ends every process; jobs in progress reject. */
   close(): void
 }
+
+export type RunJob<Job> = <Value>(task: DecoderTask<Job, Value>) => Promise<JobResult<Value>>
 
 export interface DecoderPoolOptions {
   program: DecoderProgram
@@ -55,59 +62,79 @@ export function createDecoderPool<Job extends object>(
   const limits = { ...defaults.limits, ...changed.limits }
   const gate = new Gate(queue)
   const closing = new AbortController()
-  const idle = new Map<DecoderProcess<Job>, NodeJS.Timeout>()
+  const ended = `${program.name} ended`
+  const idle = new IdleProcesses<Job>(limits.idleMs)
 
-  function takeProcess(confinement: Confinement): DecoderProcess<Job> {
-    for (const [process, timer] of idle) {
-      clearTimeout(timer)
-      idle.delete(process)
-      if (!process.ended) return process
-    }
+  function startProcess(confinement: Confinement): DecoderProcess<Job> {
     const process = new DecoderProcess<Job>(program, limits, confinement)
     log?.debug({ pid: process.pid }, `${program.name} started`)
     return process
   }
 
-  function release(process: DecoderProcess<Job>): void {
-    if (process.ended) return
-    const timer = setTimeout(() => {
-      idle.delete(process)
-      process.kill('it was idle')
-    }, limits.idleMs)
-    idle.set(process, timer.unref())
-  }
-
-  async function runNow<Value>(task: DecoderTask<Job, Value>, signal: AbortSignal) {
+  async function leaseNow<Result>(work: (run: RunJob<Job>) => Promise<Result>): Promise<Result> {
+    const { signal } = closing
     const confinement = await sandbox.detect()
     signal.throwIfAborted()
-    const process = takeProcess(confinement)
+    const process = idle.take() ?? startProcess(confinement)
     try {
-      const result = await process.run(task, signal)
-      if (result.status === 'killed') log?.warn({ reason: result.reason }, `${program.name} ended`)
-      return result
+      return await work(async (task) => {
+        const result = await process.run(task, signal)
+        if (result.status === 'killed') log?.warn({ reason: result.reason }, ended)
+        return result
+      })
+    } catch (error) {
+      process.kill('its work failed')
+      throw error
     } finally {
-      if (closing.signal.aborted) process.kill('the server stops')
-      else release(process)
+      await process.endIfUsedUp()
+      if (signal.aborted) process.kill('the server stops')
+      else idle.add(process)
     }
   }
+
+  const lease: DecoderPool<Job>['lease'] = async (work, signal) =>
+    gate.run(async () => leaseNow(work), AbortSignal.any([signal, closing.signal]))
 
   return {
     get figures() {
       const { used: running, waiting, admitted } = gate.figures
       return { running, waiting, finished: admitted - running }
     },
-    async run(task, signal) {
-      const either = AbortSignal.any([signal, closing.signal])
-      return gate.run(() => runNow(task, closing.signal), either)
-    },
+    run: async (task, signal) => lease(async (run) => run(task), signal),
+    lease,
     close() {
       closing.abort(new Error(`The ${program.name} is closed`))
-      for (const [process, timer] of idle) {
-        clearTimeout(timer)
+      for (let process = idle.take(); process !== undefined; process = idle.take())
         process.kill('the server stops')
-      }
-      idle.clear()
     },
+  }
+}
+
+/** Processes that are ended unless another job comes. */
+class IdleProcesses<Job extends object> {
+  readonly #timers = new Map<DecoderProcess<Job>, NodeJS.Timeout>()
+  readonly #idleMs: number
+
+  constructor(idleMs: number) {
+    this.#idleMs = idleMs
+  }
+
+  add(process: DecoderProcess<Job>): void {
+    if (process.ended) return
+    const timer = setTimeout(() => {
+      this.#timers.delete(process)
+      process.kill('it was idle')
+    }, this.#idleMs)
+    this.#timers.set(process, timer.unref())
+  }
+
+  take(): DecoderProcess<Job> | undefined {
+    for (const [process, timer] of this.#timers) {
+      clearTimeout(timer)
+      this.#timers.delete(process)
+      if (!process.ended) return process
+    }
+    return undefined
   }
 }
 

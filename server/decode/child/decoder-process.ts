@@ -19,6 +19,8 @@ export interface DecoderProgram {
   name: string
   /** The complete environment of the process, except PATH. */
   environment?: Record<string, string>
+  /** Options of Node, besides those that confine every process. */
+  nodeOptions?: readonly string[]
 }
 
 export interface DecoderLimits {
@@ -78,11 +80,13 @@ export class DecoderProcess<Job extends object> {
     this.#program = program
     this.#limits = limits
     const readable = [...confinement.readable, program.file]
+    const { execArgv, ...command } = composeFork(
+      { ...confinement, readable },
+      { memoryBytes: limits.residentBytes, cpuSeconds: limits.cpuSeconds },
+    )
     this.#child = fork(program.file, [], {
-      ...composeFork(
-        { ...confinement, readable },
-        { memoryBytes: limits.residentBytes, cpuSeconds: limits.cpuSeconds },
-      ),
+      ...command,
+      execArgv: [...execArgv, ...(program.nodeOptions ?? [])],
       env: { ...program.environment, ...environmentOf(confinement.searchPath) },
       stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
     })
@@ -137,9 +141,6 @@ export class DecoderProcess<Job extends object> {
       else if (this.#jobs !== undefined) sendMessage(this.#jobs, job)
       const result = await promise
       signal.throwIfAborted()
-      const cpuMs = await this.#readCpuMs()
-      if (cpuMs > REPLACED_AFTER * this.#limits.cpuSeconds * 1000)
-        this.kill('its processor time is nearly used up')
       return this.#check(result, parse)
     } finally {
       clearTimeout(timer)
@@ -147,6 +148,13 @@ export class DecoderProcess<Job extends object> {
       signal.removeEventListener('abort', onAbort)
       this.#finishJob = undefined
     }
+  }
+
+  /** Ends the process if its limit of processor time might end the next job. */
+  async endIfUsedUp(): Promise<void> {
+    const cpuMs = await this.#readCpuMs()
+    if (cpuMs > REPLACED_AFTER * this.#limits.cpuSeconds * 1000)
+      this.kill('its processor time is nearly used up')
   }
 
   /** Ends the process immediately; a job in progress returns `killed` with the reason. */

@@ -2,8 +2,6 @@
 // replies.
 import { setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
-import { AV_LOG_QUIET } from 'node-av/constants'
-import { Log } from 'node-av/lib'
 import type { ChildMessage } from './child-message.ts'
 import { receiveMessages, sendMessage } from './message-pipe.ts'
 
@@ -15,15 +13,14 @@ interface Channel {
 }
 
 /**
- * Replies to each job with the result of `decode` or the reason of its failure; exits when the
- * parent has ended.
+ * Replies to each job with the result of `runJob`, which may be a promise, or the reason of its
+ * failure; exits when the parent has ended.
  */
-export function serveJobs<Job>(channel: Channel, decode: (job: Job) => unknown): void {
-  Log.setLevel(AV_LOG_QUIET)
+export function serveJobs<Job>(channel: Channel, runJob: (job: Job) => unknown): void {
   const reply = (message: ChildMessage): void => sendMessage(channel.stdout, message)
   receiveMessages(channel.stdin, {
     // Only the parent, which shares this type, writes to this pipe.
-    onMessage: (job) => reply(runJob(job as Job, decode)),
+    onMessage: (job) => void replyTo(job as Job, runJob).then(reply),
   })
   channel.stdin.on('end', () => channel.exit())
   reply({ status: 'ready' })
@@ -36,9 +33,9 @@ export function lowerPriority(priority: number): void {
   } catch {}
 }
 
-function runJob<Job>(job: Job, decode: (job: Job) => unknown): ChildMessage {
+async function replyTo<Job>(job: Job, runJob: (job: Job) => unknown): Promise<ChildMessage> {
   try {
-    return { status: 'done', value: decode(job) }
+    return { status: 'done', value: await runJob(job) }
   } catch (error) {
     return { status: 'undecodable', reason: error instanceof Error ? error.message : String(error) }
   }

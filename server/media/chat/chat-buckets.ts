@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { z } from 'zod'
 import type { MessageStore } from './message-store.ts'
 
 /** A pack ends with the bucket that reaches this size. */
@@ -15,19 +16,24 @@ export const MAX_BUCKET_BYTES = 1024 * 1024
 const BUCKET_START = '{"messages":['
 const BUCKET_END = ']}'
 
-/** Where the buckets of a chat are. */
-export interface BucketTable {
+const numbers = z.array(z.int().nonnegative())
+
+export const bucketTableSchema = z.object({
   /** Messages in each bucket. */
-  counts: number[]
+  counts: numbers,
   /** Size of each compressed bucket. */
-  sizes: number[]
+  sizes: numbers,
   /** The first bucket of each pack. */
-  packs: number[]
-}
+  packs: numbers,
+  /** The nth identifies the content of the first n buckets; the last one, that of all. */
+  versions: z.array(z.string()).min(1),
+})
+
+/** Where the buckets of a chat are. */
+export type BucketTable = z.infer<typeof bucketTableSchema>
 
 export interface PackedChat extends BucketTable {
-  /** The nth identifies the content of the first n buckets; the last one, that of all. */
-  versions: string[]
+  /** The packs. */
   bytes: Uint8Array<ArrayBuffer>[]
 }
 
@@ -40,7 +46,7 @@ export async function packBuckets(store: MessageStore): Promise<PackedChat> {
   let pack: Buffer[] = []
   let packBytes = 0
   const endPack = (): void => {
-    if (pack.length > 0) packed.bytes.push(new Uint8Array(Buffer.concat(pack)))
+    if (pack.length > 0) packed.bytes.push(Buffer.concat(pack))
     pack = []
     packBytes = 0
   }

@@ -1,8 +1,8 @@
 // Emotes in chat files: which are read, under which names, in which order, and their limits.
+import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { embeddedData, twitchJson } from '../../../test/support/make/make-chat.ts'
 import type { MadeMessage } from '../../../test/support/make/make-chat.ts'
 import type { EmbeddedEmote } from './embedded-emotes.ts'
@@ -24,11 +24,10 @@ async function read(
   content: string | Uint8Array,
   { withEmotes = true, hiddenUsers = [] as string[] } = {},
 ): Promise<EmbeddedEmote[] | undefined> {
-  const storage = { open: async () => Promise.resolve(bytesFile(Buffer.from(content))) }
   const parts = [{ startSeconds: 0, durationSeconds: 3600 }]
   const files = [{ path: 'chat', version: '1', parts }]
   const job = { files, isGrowing: false, offsetSeconds: 0, hiddenUsers, withEmotes }
-  const outcome = await readChat(storage, job)
+  const outcome = await readChat(job, () => Readable.from([Buffer.from(content)]))
   if (outcome.status === 'read') return outcome.emotes
   throw new Error(`refused: ${JSON.stringify(outcome.reason)}`)
 }

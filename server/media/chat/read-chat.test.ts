@@ -1,10 +1,10 @@
 // Chat files of all formats: what is read of real structures, of damaged ones, and of any bytes.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bytesFile } from '../../../test/support/bytes-file.ts'
 import {
   bilibiliXml,
   capturedJson,
@@ -50,6 +50,14 @@ const formats: Record<string, (of: readonly MadeMessage[]) => string> = {
 }
 
 type Content = string | Uint8Array
+
+/** Of a length that splits characters, records and the first bytes of other files. */
+function* chunksOf(content: Content): Generator<Uint8Array> {
+  const bytes = Buffer.from(content)
+  yield bytes.subarray(0, 3)
+  for (let at = 3; at < bytes.length; at += 4093) yield bytes.subarray(at, at + 4093)
+}
+
 interface Options {
   parts?: ChatPart[]
   isGrowing?: boolean
@@ -62,16 +70,14 @@ async function read(
   { parts = [STARTED], isGrowing = false, offsetSeconds = 0, hiddenUsers = [] }: Options = {},
 ) {
   const list = Array.isArray(contents) ? contents : [contents]
-  const storage = {
-    open: async (path: string) => Promise.resolve(bytesFile(Buffer.from(list[Number(path)] ?? ''))),
-  }
   // One file covers all parts; of several, each covers its own.
   const files = list.map((_, nth) => ({
     path: String(nth),
     version: '1',
     parts: list.length === 1 ? parts : parts.slice(nth, nth + 1),
   }))
-  return readChat(storage, { files, isGrowing, offsetSeconds, hiddenUsers })
+  const job = { files, isGrowing, offsetSeconds, hiddenUsers }
+  return readChat(job, (file) => Readable.from(chunksOf(list[Number(file.path)] ?? '')))
 }
 
 interface Shown {
@@ -486,14 +492,13 @@ describe('limits', () => {
     content: Content,
     limits: Partial<ChatLimits>,
   ): ReturnType<typeof readChat> => {
-    const storage = { open: async () => Promise.resolve(bytesFile(Buffer.from(content))) }
     const job = {
       files: [{ path: '0', version: '1', parts: [HOUR] }],
       isGrowing: false,
       offsetSeconds: 0,
       hiddenUsers: [],
     }
-    return readChat(storage, job, { ...CHAT_LIMITS, ...limits })
+    return readChat(job, () => Readable.from(chunksOf(content)), { ...CHAT_LIMITS, ...limits })
   }
   const refusedFor = (limit: string, max: number): object => {
     const reason = { code: 'limit-exceeded', limit, max }

@@ -2,10 +2,8 @@
 import { pipeline, Readable } from 'node:stream'
 import { TextDecoder } from 'node:util'
 import { constants, createGunzip, gunzipSync } from 'node:zlib'
-import { AppError, codeOf, UnplayableError } from '../../base/errors.ts'
+import { codeOf, UnplayableError } from '../../base/errors.ts'
 import type { UnplayableReason } from '../../base/problem.ts'
-import { readAhead } from '../../storage/recordings/read-ahead.ts'
-import type { OpenFile, Storage } from '../../storage/recordings/storage.ts'
 import { packBuckets } from './chat-buckets.ts'
 import type { PackedChat } from './chat-buckets.ts'
 import { findChatFormat, HEAD_LENGTH } from './chat-formats.ts'
@@ -19,7 +17,7 @@ import { CHAT_LIMITS, limitExceeded, MessageStore } from './message-store.ts'
 import type { ChatLimits } from './message-store.ts'
 import type { RecordSplitter } from './record-splitter.ts'
 
-const CHUNK_BYTES = 256 * 1024
+const UNPACKED_BYTES = 256 * 1024
 const GZIP_MAGIC = [0x1f, 0x8b] as const
 
 /** The chat files of a session, and what they cover. */
@@ -44,22 +42,21 @@ export type ChatOutcome = ReadChat | { status: 'refused'; reason?: UnplayableRea
 /**
  * Memory is bounded by the limits of `MessageStore`, whatever the size of the files.
  *
- * @throws AppError `busy` if a file has another version and is not growing; `not_found`, `busy` or
- *   `failed` if it cannot be read
+ * @param chunksOf the bytes of a file, which are read in order
+ * @throws whatever `chunksOf` throws, but for `UnplayableError`
  */
 export async function readChat(
-  storage: Pick<Storage, 'open'>,
   { files, isGrowing, offsetSeconds, hiddenUsers, withEmotes = false }: ChatJob,
+  chunksOf: (file: ChatJob['files'][number]) => AsyncIterable<Uint8Array>,
   limits: ChatLimits = CHAT_LIMITS,
 ): Promise<ChatOutcome> {
   const store = new MessageStore(limits, hiddenUsers)
   const emotes = withEmotes ? new EmbeddedEmotes() : undefined
   try {
-    for (const { path, version, parts } of files) {
-      const reader = new ChatFileReader(store, emotes)
-      const expected = isGrowing ? undefined : version
-      await readFile(storage, path, { reader, expected, maxBytes: limits.bytes })
-      reader.end({ parts, isGrowing, offsetSeconds })
+    for (const file of files) {
+      const reader = new ChatFileReader({ store, emotes, maxBytes: limits.bytes })
+      for await (const chunk of unpack(chunksOf(file))) reader.add(chunk)
+      reader.end({ parts: file.parts, isGrowing, offsetSeconds })
     }
   } catch (error) {
     if (!(error instanceof UnplayableError)) throw error
@@ -69,57 +66,17 @@ export async function readChat(
   return { status: 'read', ...(await packBuckets(store)), ...(emotes && { emotes: emotes.list() }) }
 }
 
-interface FileTarget {
-  reader: ChatFileReader
-  /** Version of a file that does not grow. */
-  expected: string | undefined
-  maxBytes: number
-}
-
-async function readFile(
-  storage: Pick<Storage, 'open'>,
-  path: string,
-  { reader, expected, maxBytes }: FileTarget,
-): Promise<void> {
-  const file = await storage.open(path)
-  try {
-    if (expected !== undefined && file.stat.version !== expected) {
-      throw new AppError('busy', 'the chat file has changed; try again soon')
-    }
-    const start = Buffer.alloc(GZIP_MAGIC.length)
-    await file.read(start, 0)
-    const chunks = readChunks(readAhead(file))
-    if (file.stat.sizeBytes > maxBytes) throw limitExceeded('chat-bytes', maxBytes)
-    let sizeBytes = 0
-    for await (const chunk of isGzip(start) ? unpack(chunks) : chunks) {
-      sizeBytes += chunk.length
-      if (sizeBytes > maxBytes) throw limitExceeded('chat-bytes', maxBytes)
-      reader.add(chunk)
-    }
-    await (expected === undefined ? undefined : file.checkUnchanged())
-  } finally {
-    await file.close()
-  }
-}
-
-/** Each chunk is valid until the next one is requested. */
-async function* readChunks(file: OpenFile): AsyncGenerator<Uint8Array, undefined> {
-  const buffer = Buffer.alloc(CHUNK_BYTES)
-  for (let position = 0; position < file.stat.sizeBytes;) {
-    const count = await file.read(buffer, position)
-    if (count === 0) return
-    position += count
-    yield buffer.subarray(0, count)
-  }
-}
-
-/** What can be unpacked of a truncated or corrupt file. */
+/** The bytes of a file, or what can be unpacked of a compressed, maybe corrupt one. */
 async function* unpack(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
-  async function* copies(): AsyncGenerator<Buffer> {
-    for await (const chunk of chunks) yield Buffer.from(chunk)
+  const iterator = chunks[Symbol.asyncIterator]()
+  const { value: first = new Uint8Array() } = await iterator.next()
+  async function* all(): AsyncGenerator<Uint8Array> {
+    yield first
+    yield* { [Symbol.asyncIterator]: () => iterator }
   }
-  const packed = Readable.from(copies(), { highWaterMark: 1 })
-  const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: CHUNK_BYTES })
+  if (!isGzip(first)) return yield* all()
+  const packed = Readable.from(all(), { highWaterMark: 1 })
+  const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: UNPACKED_BYTES })
   try {
     // The loop gets its errors.
     yield* pipeline(packed, gunzip, () => undefined) as AsyncIterable<Uint8Array>
@@ -128,10 +85,18 @@ async function* unpack(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
+interface FileTarget {
+  store: MessageStore
+  emotes: EmbeddedEmotes | undefined
+  maxBytes: number
+}
+
 /** Takes the unpacked bytes of one file. */
 class ChatFileReader {
   readonly #store: MessageStore
   readonly #emotes: EmbeddedEmotes | undefined
+  readonly #maxBytes: number
+  #sizeBytes = 0
   #decoder: TextDecoder | undefined
   /** The start of the file, until it shows the format. */
   #head: string | undefined = ''
@@ -139,13 +104,16 @@ class ChatFileReader {
   #splitter: RecordSplitter | undefined
   #video: ChatVideo = {}
 
-  constructor(store: MessageStore, emotes: EmbeddedEmotes | undefined) {
+  constructor({ store, emotes, maxBytes }: FileTarget) {
     this.#store = store
     this.#emotes = emotes
+    this.#maxBytes = maxBytes
   }
 
   /** @throws UnplayableError if a limit is exceeded */
   add(bytes: Uint8Array): void {
+    this.#sizeBytes += bytes.length
+    if (this.#sizeBytes > this.#maxBytes) throw limitExceeded('chat-bytes', this.#maxBytes)
     if (this.#head === undefined && this.#format === undefined) return
     this.#decoder ??= new TextDecoder(encodingOf(bytes))
     const text = this.#decoder.decode(bytes, { stream: true })

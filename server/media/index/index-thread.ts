@@ -1,11 +1,10 @@
-// Runs inspections, and reads recorders' playlists, chapters, subtitle files and chats, in a worker
+// Runs inspections, and reads recorders' playlists, chapters, and subtitle files, in a worker
 // thread; a crash of the thread fails only the jobs it was running.
 import { Worker } from 'node:worker_threads'
 import { AppError, UnplayableError } from '../../base/errors.ts'
 import type { UnplayableReason } from '../../base/problem.ts'
 import { separateRanges, tableBuffers } from '../../storage/recordings/range-list.ts'
 import type { StorageLocation } from '../../storage/recordings/storage-location.ts'
-import type { ChatJob, ChatOutcome } from '../chat/read-chat.ts'
 import type { RecordedList } from '../recorded/read-recorded-folder.ts'
 import type { InspectionFacts, inspectRecording } from './inspect-recording.ts'
 import type { ReadSubtitles, SubtitleFile } from './read-subtitles.ts'
@@ -16,7 +15,6 @@ export type ThreadRequest =
   | { kind: 'playlist'; id: number; path: string; known: string | undefined }
   | { kind: 'chapters'; id: number; path: string }
   | { kind: 'subtitles'; id: number; file: SubtitleFile }
-  | { kind: 'chat'; id: number; job: ChatJob }
   | { kind: 'abort'; id: number }
 
 export type ThreadResult = Awaited<ReturnType<typeof inspectRecording>>
@@ -27,7 +25,6 @@ export type ThreadOutcome =
   | { kind: 'playlist'; list: RecordedList | 'unchanged' }
   | { kind: 'chapters'; recorded: RecordedChapters }
   | { kind: 'subtitles'; subtitles: ReadSubtitles }
-  | { kind: 'chat'; chat: ChatOutcome }
   | { kind: 'unplayable'; reason: UnplayableReason }
 
 export type ThreadReply =
@@ -110,14 +107,6 @@ export class IndexThread {
     const outcome = await this.#run({ kind: 'subtitles', id, file })
     if (outcome.kind === 'subtitles') return outcome.subtitles
     throw new AppError('failed', 'the subtitles were not read')
-  }
-
-  /** As `readChat`. Other jobs go on between its chunks. */
-  async readChat(job: ChatJob): Promise<ChatOutcome> {
-    const id = (this.#lastId += 1)
-    const outcome = await this.#run({ kind: 'chat', id, job })
-    if (outcome.kind === 'chat') return outcome.chat
-    throw new AppError('failed', 'the chat was not read')
   }
 
   async #run(request: JobRequest): Promise<ThreadOutcome> {

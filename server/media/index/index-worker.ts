@@ -57,11 +57,6 @@ async function run(request: Exclude<ThreadRequest, { kind: 'abort' }>): Promise<
     }
     case 'subtitles':
       return { kind: 'subtitles', subtitles: await readSubtitles(files, request.file) }
-    case 'chat': {
-      // Most sessions have none, and the details of a session wait for this thread to start.
-      const { readChat } = await import('../chat/read-chat.ts')
-      return { kind: 'chat', chat: await readChat(files, request.job) }
-    }
   }
 }
 
@@ -99,9 +94,6 @@ async function readPlaylist({
 function buffersOf(reply: ThreadReply): ArrayBuffer[] {
   if (reply.status === 'failed') return []
   const { outcome } = reply
-  if (outcome.kind === 'chat' && outcome.chat.status === 'read') {
-    return outcome.chat.bytes.map(({ buffer }) => buffer)
-  }
   if (outcome.kind !== 'playlist') return []
   const { list } = outcome
   const table = list === 'unchanged' ? undefined : list.runs[0]?.ranges.table

@@ -7,6 +7,7 @@ import type {
   CachedArtifact,
 } from '../../storage/artifacts/artifact-cache.ts'
 import { LimitedFolder } from '../../storage/artifacts/limited-folder.ts'
+import { bucketTableSchema } from '../../media/chat/chat-buckets.ts'
 import type { RenderedSprite } from '../../decode/emotes/emote-sprite.ts'
 import type { ReadChat } from '../../media/chat/read-chat.ts'
 
@@ -17,21 +18,15 @@ const MAX_FOLDER_BYTES = 2 * 1024 * 1024 * 1024
 /** Of packs, in memory. */
 const MAX_MEMORY_BYTES = 32 * 1024 * 1024
 
-const counts = z.array(z.int().nonnegative())
+const pixels = z.int().nonnegative()
 const emotesShape = z.object({
   version: z.string(),
-  width: counts.element,
-  height: counts.element,
-  list: z.array(
-    z.object({ name: z.string(), x: counts.element, y: counts.element, width: counts.element }),
-  ),
+  width: pixels,
+  height: pixels,
+  list: z.array(z.object({ name: z.string(), x: pixels, y: pixels, width: pixels })),
 })
-const storedShape = z.object({
+const storedShape = bucketTableSchema.extend({
   status: z.literal('read'),
-  versions: z.array(z.string()).min(1),
-  counts,
-  sizes: counts,
-  packs: counts,
   emotes: emotesShape.optional(),
 })
 

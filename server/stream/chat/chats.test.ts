@@ -1,11 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
 import { embeddedData, ircLines, twitchJson } from '../../../test/support/make/make-chat.ts'
 import { soon } from '../../../test/support/patience.ts'
 import { makeTempFolder } from '../../../test/support/temp-folder.ts'
-import { readChat } from '../../media/chat/read-chat.ts'
+import { createChatReader } from '../../decode/chat/chat-reader.ts'
 import { FolderArtifacts } from '../../storage/artifacts/folder-artifacts.ts'
 import { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
 import { BUCKET_SECONDS, Chats } from './chats.ts'
@@ -38,18 +38,20 @@ beforeEach(() => {
 
 afterEach(() => vi.useRealTimers())
 
+const reader = createChatReader({
+  open: async (name: string) => {
+    const file = bytesFile(Buffer.from(contents[name] ?? ''))
+    return Promise.resolve({ ...file, stat: { ...file.stat, version: current } })
+  },
+})
+afterAll(() => reader.close())
+
 const log = {
   warn: (details: object, message: string) => expect.fail(JSON.stringify([details, message])),
 }
 
 /** Of a process with a data folder of its own. */
 function createChats(data: string, shared?: SharedArtifacts, onRead = (): void => {}): Chats {
-  const storage = {
-    open: async (name: string) => {
-      const file = bytesFile(Buffer.from(contents[name] ?? ''))
-      return Promise.resolve({ ...file, stat: { ...file.stat, version: current } })
-    },
-  }
   return new Chats({
     folder: path.join(root, data),
     shared,
@@ -66,7 +68,7 @@ function createChats(data: string, shared?: SharedArtifacts, onRead = (): void =
     readChat: async (job) => {
       reads += 1
       onRead()
-      return readChat(storage, job)
+      return reader.read(job, signal)
     },
   })
 }
