@@ -138,6 +138,13 @@ describe.each(Object.entries(formats))('%s', (_name, format) => {
     expect(await shown(`\uFEFF${text}`)).toEqual(expected)
     expect(await shown(little)).toEqual(expected)
     expect(await shown(Buffer.from(little).swap16())).toEqual(expected)
+    const points = Uint32Array.from(`\uFEFF${text}`, (character) => character.codePointAt(0) ?? 0)
+    const wide = Buffer.from(points.buffer)
+    expect(await shown(wide)).toEqual(expected)
+    expect(isChat(wide)).toBe(true)
+    wide.swap32()
+    expect(await shown(gzipSync(wide))).toEqual(expected)
+    expect(isChat(gzipSync(wide))).toBe(true)
     expect(await shown(gzipSync(text))).toEqual(expected)
   })
 

@@ -1,6 +1,5 @@
 // Reads the chat files of a session: bytes in chunks, to messages, to buckets.
 import { pipeline, Readable } from 'node:stream'
-import { TextDecoder } from 'node:util'
 import { constants, createGunzip, gunzipSync } from 'node:zlib'
 import { codeOf, UnplayableError } from '../../base/errors.ts'
 import type { UnplayableReason } from '../../base/problem.ts'
@@ -15,6 +14,8 @@ import { EmbeddedEmotes } from './embedded-emotes.ts'
 import type { EmbeddedEmote } from './embedded-emotes.ts'
 import { CHAT_LIMITS, limitExceeded, MessageStore } from './message-store.ts'
 import type { ChatLimits } from './message-store.ts'
+import { createDecoder, MARK_BYTES } from './decode-text.ts'
+import type { DecodeText } from './decode-text.ts'
 import type { RecordSplitter } from './record-splitter.ts'
 
 const UNPACKED_BYTES = 256 * 1024
@@ -97,7 +98,9 @@ class ChatFileReader {
   readonly #emotes: EmbeddedEmotes | undefined
   readonly #maxBytes: number
   #sizeBytes = 0
-  #decoder: TextDecoder | undefined
+  #decode: DecodeText | undefined
+  /** The first bytes, until they show the encoding. */
+  #start: Uint8Array = new Uint8Array()
   /** The start of the file, until it shows the format. */
   #head: string | undefined = ''
   #format: ChatFormat | undefined
@@ -115,11 +118,17 @@ class ChatFileReader {
     this.#sizeBytes += bytes.length
     if (this.#sizeBytes > this.#maxBytes) throw limitExceeded('chat-bytes', this.#maxBytes)
     if (this.#head === undefined && this.#format === undefined) return
-    this.#decoder ??= new TextDecoder(encodingOf(bytes))
-    const text = this.#decoder.decode(bytes, { stream: true })
+    const text = this.#decode?.(bytes) ?? this.#decodeStart(bytes)
     if (this.#head === undefined) return this.#splitter?.add(text)
     this.#head += text
     if (this.#head.length >= HEAD_LENGTH) this.#findFormat(this.#head)
+  }
+
+  #decodeStart(bytes: Uint8Array): string {
+    this.#start = Buffer.concat([this.#start, bytes])
+    if (this.#start.length < MARK_BYTES) return ''
+    this.#decode = createDecoder(this.#start)
+    return this.#decode(this.#start)
   }
 
   end(place: Pick<ChatTimelineOptions, 'parts' | 'isGrowing' | 'offsetSeconds'>): void {
@@ -153,8 +162,8 @@ class ChatFileReader {
 /** Whether a file is a chat, by its first bytes: at least 4 KiB of them, if it has as many. */
 export function isChat(bytes: Uint8Array): boolean {
   const plain = isGzip(bytes) ? gunzipStart(bytes.subarray(0, 4096)) : bytes
-  const head = new TextDecoder(encodingOf(plain)).decode(plain).slice(0, HEAD_LENGTH)
-  return findChatFormat(head) !== undefined
+  const head = createDecoder(plain)(plain)
+  return findChatFormat(head.slice(0, HEAD_LENGTH)) !== undefined
 }
 
 /** At most four megabytes: deflate expands 1032 times. */
@@ -168,10 +177,4 @@ function gunzipStart(bytes: Uint8Array): Uint8Array {
 
 function isGzip(bytes: Uint8Array): boolean {
   return GZIP_MAGIC.every((byte, at) => bytes[at] === byte)
-}
-
-/** By the byte order mark; UTF-8 without one. */
-function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
-  if (first === 0xff && second === 0xfe) return 'utf-16le'
-  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
 }
