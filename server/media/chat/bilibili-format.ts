@@ -1,4 +1,5 @@
-// Danmaku of Bilibili: XML as BililiveRecorder, yt-dlp and others write it.
+// Danmaku of Bilibili: XML as BililiveRecorder, blrec, yt-dlp and others write it. `toast` of blrec
+// repeats `guard`.
 import type { ChatSink } from './chat-message.ts'
 import type { XmlElement } from './record-splitter.ts'
 import { parseClock } from './twitch-format.ts'
@@ -10,20 +11,22 @@ export function readBilibiliRecord(record: unknown, sink: ChatSink): void {
   // The splitter of XML makes nothing else.
   const element = record as XmlElement
   const { name, attributes, text } = element
-  const { ts, user, uid } = attributes
+  const { ts, user, uid: userId } = attributes
   const offsetSeconds = Number(ts)
   switch (name) {
     case 'd':
       return readDanmaku(element, sink)
     case 'sc':
-      return sink.message({ offsetSeconds, user, text, kind: 'paid', userId: uid })
+      return sink.message({ offsetSeconds, user, text, kind: 'paid', userId })
     case 'gift': {
       const { giftname = '', giftcount = '1' } = attributes
-      return sink.message({ offsetSeconds, user, text: `${giftname} ×${giftcount}`, kind: 'paid' })
+      const gift = `${giftname} ×${giftcount}`
+      return sink.message({ offsetSeconds, user, text: gift, kind: 'paid', userId })
     }
     case 'guard': {
-      const { level = '', count = '1' } = attributes
-      return sink.message({ offsetSeconds, user, text: `Guard ${level} ×${count}`, kind: 'member' })
+      const { level = '', count = '1', giftname = `Guard ${level}` } = attributes
+      const guard = `${giftname} ×${count}`
+      return sink.message({ offsetSeconds, user, text: guard, kind: 'member', userId })
     }
     case 'BililiveRecorderRecordInfo':
       return sink.video({ createdMs: parseClock(attributes.start_time) })

@@ -22,6 +22,9 @@ const renderer = z.object({
   message: runs,
   headerPrimaryText: runs,
   headerSubtext: runs,
+  /** Of new members, before 2021. */
+  eventText: runs,
+  detailText: runs,
   purchaseAmountText: simpleText,
   authorBadges: badges,
   sticker: maybe(z.object({ accessibility: label })),
@@ -50,6 +53,7 @@ const kinds: Readonly<Record<string, MessageKind | 'message'>> = {
   liveChatPaidMessageRenderer: 'paid',
   liveChatPaidStickerRenderer: 'paid',
   liveChatMembershipItemRenderer: 'member',
+  liveChatLegacyPaidMessageRenderer: 'member',
   liveChatSponsorshipsGiftPurchaseAnnouncementRenderer: 'member',
   liveChatSponsorshipsGiftRedemptionAnnouncementRenderer: 'member',
 }
@@ -85,6 +89,8 @@ function readItem(
     joinRuns(gifts?.primaryText),
     joinRuns(data.headerPrimaryText),
     joinRuns(data.headerSubtext),
+    joinRuns(data.eventText),
+    joinRuns(data.detailText),
     joinRuns(data.message),
   ]
   sink.message({

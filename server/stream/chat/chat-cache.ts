@@ -12,7 +12,7 @@ import type { RenderedSprite } from '../../decode/emotes/emote-sprite.ts'
 import type { ReadChat } from '../../media/chat/read-chat.ts'
 
 /** In the names of artifacts: increment it when a file gives other buckets or another index. */
-const ARTIFACT_KIND = 'chat-1'
+const ARTIFACT_KIND = 'chat-2'
 /** The chats of about 200 busy sessions of some hours. */
 const MAX_FOLDER_BYTES = 2 * 1024 * 1024 * 1024
 /** Of packs, in memory. */

@@ -384,14 +384,20 @@ export const madeChats: Readonly<Record<string, MadeChat>> = {
         message: undefined,
         purchaseAmountText: { simpleText: '€2.00' },
         sticker: { accessibility: { accessibilityData: { label: 'A waving hand' } } },
+      }) +
+      youtubeItem({ ...bob, seconds: 5 }, 'liveChatLegacyPaidMessageRenderer', {
+        message: undefined,
+        eventText: { runs: [{ text: 'New member' }] },
+        detailText: { simpleText: 'Welcome, Bob!' },
       }),
-    messages: 5,
+    messages: 6,
     shown: [
       [0, 'Bob', 'early'],
       [1, 'Bob', 'hi'],
       [2, 'Bob', 'checked'],
       [3, 'Eve', 'Sent 5 gifts', 'member'],
       [4, 'Bob', '€2.00 A waving hand', 'paid'],
+      [5, 'Bob', 'New member Welcome, Bob!', 'member'],
     ],
   },
   'Twitch-VOD-Manager': {
@@ -418,6 +424,29 @@ export const madeChats: Readonly<Record<string, MadeChat>> = {
       [3, 'Eve', 'Star ×2', 'paid'],
       [4, 'Eve', 'Guard 3 ×1', 'member'],
     ],
+  },
+  blrec: {
+    content:
+      "<?xml version='1.0' encoding='UTF-8'?>\n<i>\n" +
+      '<chatserver>chat.bilibili.com</chatserver>\n' +
+      '<metadata><room_id>1</room_id><recorder>blrec</recorder></metadata>' +
+      `<d p="1.250,1,25,16777215,${CHAT_START_MS},0,hash,1" uid="9" user="Bob">hi</d>` +
+      '<guard ts="4.000" uid="9" user="Eve" giftname="Captain" count="1" price="1" level="3"/>' +
+      '<toast ts="4.000" uid="9" user="Eve" count="1" level="3">Eve is a captain</toast></i>',
+    messages: 3,
+    shown: [
+      [1.25, 'Bob', 'hi'],
+      [4, 'Eve', 'Captain ×1', 'member'],
+    ],
+  },
+  'Twitch-Chat-Downloader': {
+    content: JSON.stringify(
+      { comments: [twitchComment({ ...bob, seconds: 1.25 })], video: { created_at: CHAT_START } },
+      undefined,
+      4,
+    ),
+    messages: 1,
+    shown: [[1.25, 'Bob', 'hi']],
   },
   justlog: {
     content:
