@@ -55,6 +55,11 @@ const texts: [Sample, string, string][] = [
     'other parts play',
   ],
   [
+    { code: 'chat-not-served', cause: { code: 'reader-ended' }, part: 'a.json' },
+    'a.json: the chat is not served: the process that reads it has crashed',
+    'without embedded images',
+  ],
+  [
     { code: 'audio-not-served', cause: { code: 'track-empty' } },
     'an audio track is not served: the file announces the track, but has no frames of it',
     'without this audio',
