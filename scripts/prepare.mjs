@@ -1,5 +1,5 @@
 // Makes a clone ready to run: installs packages, finds a Node that is new enough, builds the page.
-// Plain JavaScript for Node 20 without packages, because it runs before they are installed. What is
+// Plain JavaScript for Node 18 without packages, because it runs before they are installed. What is
 // done already costs a few milliseconds.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -26,6 +26,7 @@ const pageSources = [
   'shared',
   'vite.config.ts',
   'scripts/compress-assets.ts',
+  'scripts/hls-from-source.ts',
   'package-lock.json',
 ]
 
@@ -51,7 +52,15 @@ export async function ensureInstalled() {
   // `engines` is that of the published package: a clone starts with an older Node and installs a
   // newer one. `npm pack --dry-run` must not leave the stamp without packages.
   const lenient = ['--include=dev', '--engine-strict=false', '--dry-run=false']
-  await timed('Installing packages, once', () => npm(['ci', ...lenient, ...quiet]))
+  const install = ['ci', ...lenient, ...quiet]
+  await timed('Installing packages, once', () =>
+    // npm leaves out optional packages that the Node which runs it is too old for.
+    npm(
+      isNewEnough()
+        ? install
+        : ['exec', '--yes', `--package=${nodePackage()}`, '--', 'npm', ...install],
+    ),
+  )
   writeStamp(installStamp, expected)
 }
 
@@ -60,8 +69,7 @@ export async function ensureInstalled() {
  * @returns {string}
  */
 export function findRuntime() {
-  const [major = '0'] = process.versions.node.split('.')
-  if (Number(major) >= oldestNode) return process.execPath
+  if (isNewEnough()) return process.execPath
   const packaged = path.join(root, 'node_modules', 'node', 'bin', nodeName())
   if (existsSync(packaged)) return packaged
   throw new PrepareError(
@@ -69,6 +77,17 @@ export function findRuntime() {
       'and the npm package "node" has no newer one for this machine. ' +
       'Install it from https://nodejs.org and start again.',
   )
+}
+
+function isNewEnough() {
+  const [major = '0'] = process.versions.node.split('.')
+  return Number(major) >= oldestNode
+}
+
+/** The Node of package.json. */
+function nodePackage() {
+  const { devDependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+  return `node@${devDependencies.node}`
 }
 
 /** Builds the page into dist/web unless it was built from the same sources. */
@@ -137,7 +156,7 @@ async function timed(label, work) {
  */
 function fingerprint(names, values) {
   const hash = createHash('sha256')
-  for (const file of names.flatMap(filesBelow).toSorted()) {
+  for (const file of names.flatMap(filesBelow).sort()) {
     hash
       .update(`${file}\0`)
       .update(readFileSync(path.join(root, file)))

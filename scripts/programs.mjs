@@ -1,5 +1,5 @@
 // The programs that tests, benchmarks and scripts use: their names, Debian packages and usual
-// folders. Plain JavaScript for Node 20: `npm test` reads it before the packages are installed.
+// folders. Plain JavaScript for Node 18: `npm test` reads it before the packages are installed.
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 

@@ -47,6 +47,28 @@ describe('npm start', () => {
     expect(err).not.toContain('EBADENGINE')
   })
 
+  it('installs with the locked Node where the running one is older', async () => {
+    const manifest = { scripts: { 'build:web': '' }, devDependencies: { node: '24.1.2' } }
+    await write('package.json', JSON.stringify(manifest))
+    const npmCli = path.join(clone, 'npm-cli.js')
+    const record = "fs.appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n')"
+    const files = "for (const name of ['node_modules/node/bin/', 'dist/web/'])"
+    const make = 'fs.mkdirSync(name, { recursive: true })'
+    const fill = "fs.writeFileSync('dist/web/index.html', '')"
+    const node = "fs.cpSync(process.execPath, 'node_modules/node/bin/node')"
+    await write(
+      'npm-cli.js',
+      `const fs = require('fs')\n${record}\n${files} ${make}\n${fill}\n${node}`,
+    )
+    await write('old.cjs', "Object.defineProperty(process.versions, 'node', { value: '18.20.4' })")
+    const options = `--require=${path.join(clone, 'old.cjs')}`
+    const { code } = await start([], { npm_execpath: npmCli, NODE_OPTIONS: options })
+    expect(code).toBe(7)
+    expect(readFileSync(path.join(clone, 'calls'), 'utf8')).toMatch(
+      /^exec --yes --package=node@24\.1\.2 -- npm ci --include=dev .*\n/,
+    )
+  })
+
   async function run(file: string, args: string[], environment: NodeJS.ProcessEnv = {}) {
     const { promise, resolve } = Promise.withResolvers<{
       code: unknown

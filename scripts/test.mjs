@@ -139,7 +139,7 @@ async function runStep({ name, script, report }) {
 function printSlowest(results) {
   const slowest = results
     .flatMap((result) => result.slowest)
-    .toSorted((a, b) => b.seconds - a.seconds)
+    .sort((a, b) => b.seconds - a.seconds)
     .slice(0, 10)
   process.stdout.write('slowest files\n')
   for (const { file, seconds } of slowest) {
