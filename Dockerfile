@@ -2,7 +2,7 @@
 # a user 1000.
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 
-# The files of the npm package.
+# The files of the npm package, with the same permissions from every clone.
 FROM ${NODE_IMAGE} AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
@@ -11,7 +11,8 @@ COPY . .
 RUN npm run build \
   && npm pack --ignore-scripts --pack-destination /tmp \
   && mkdir /app \
-  && tar -xzf /tmp/aftercast-*.tgz -C /app --strip-components=1
+  && tar -xzf /tmp/aftercast-*.tgz -C /app --strip-components=1 \
+  && chmod --recursive u=rwX,go=rX /app
 
 # Production dependencies and node-av, in the versions of package-lock.json.
 FROM ${NODE_IMAGE} AS dependencies

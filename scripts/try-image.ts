@@ -1,13 +1,16 @@
 // `npm run image`: builds the container image without a registry and without Docker, runs it as
 // compose.yaml does and under systemd, and plays its sessions in Chromium; and runs documented
 // commands on a fresh Debian. On Debian, as root, with the packages buildah, podman, runc and
-// mmdebstrap. `--keep DIR` leaves the images in DIR, and takes the base image from there.
+// mmdebstrap. `--keep DIR` leaves the images in DIR, and takes the base image from there. `--base
+// IMAGE` takes the base image from a registry. `--twice` builds the image of the last commit twice,
+// and compares the results.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { BASE_IMAGE, makeBaseImage } from './image/base-image.ts'
 import { report } from './image/checks.ts'
+import { compareBuilds } from './image/compare-builds.ts'
 import { createContainers } from './image/containers.ts'
 import { makeTrialLibrary } from './image/trial-library.ts'
 import { tryContainer } from './image/try-container.ts'
@@ -17,20 +20,33 @@ import { tryUnit } from './image/try-unit.ts'
 const root = path.dirname(import.meta.dirname)
 const IMAGE = 'localhost/aftercast:try'
 
-const { values: options } = parseArgs({ options: { keep: { type: 'string' } } })
+const { values: options } = parseArgs({
+  options: {
+    keep: { type: 'string' },
+    base: { type: 'string', default: BASE_IMAGE },
+    twice: { type: 'boolean', default: false },
+  },
+})
 const folder = options.keep ?? (await mkdtemp(path.join(tmpdir(), 'aftercast-image-')))
 const containers = createContainers(folder)
 const { podman, build, removeAll } = containers
 try {
   const seconds = stopwatch()
-  const library = await makeTrialLibrary(folder)
-  if (!(await hasImage(BASE_IMAGE))) await makeBaseImage(folder, podman)
-  report(`base image with Debian and Node: ${seconds()} s`)
-  await build(IMAGE, '--build-arg', `NODE_IMAGE=${BASE_IMAGE}`, root)
-  report(`image built from the Dockerfile: ${seconds()} s, ${await imageMegabytes()} MB`)
-  await tryContainer(containers, IMAGE, library)
-  await tryUnit(containers, IMAGE, library)
-  await tryDebian(containers, library)
+  if (options.base === BASE_IMAGE && !(await hasImage(BASE_IMAGE))) {
+    await makeBaseImage(folder, podman)
+    report(`base image with Debian and Node: ${seconds()} s`)
+  }
+  if (options.twice) {
+    const layers = await compareBuilds(containers, folder, options.base)
+    report(`both builds of this commit have the layers ${layers.join(' ')}: ${seconds()} s`)
+  } else {
+    await build(IMAGE, '--build-arg', `NODE_IMAGE=${options.base}`, root)
+    report(`image built from the Dockerfile: ${seconds()} s, ${await imageMegabytes()} MB`)
+    const library = await makeTrialLibrary(folder)
+    await tryContainer(containers, IMAGE, library)
+    await tryUnit(containers, IMAGE, library)
+    await tryDebian(containers, library)
+  }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1

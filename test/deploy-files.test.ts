@@ -31,6 +31,16 @@ const composeFile = z.object({
   ),
 })
 
+it('builds the page in the image from all that its build imports, and again after changes', () => {
+  const imports = [...read('vite.config.ts').matchAll(/ from '\.\/(?<name>[^']+)'/g)]
+  const names = imports.map(({ groups }) => groups?.name ?? '')
+  expect(names.length).toBeGreaterThan(0)
+  const context = read('.dockerignore').split('\n')
+  expect(context).toEqual(expect.arrayContaining(names.map((name) => `!${name}`)))
+  const sources = read('scripts/prepare.mjs')
+  expect(names.filter((name) => !sources.includes(`  '${name}',\n`))).toEqual([])
+})
+
 describe.each(COMPOSE)('%s', (name) => {
   const content: unknown = parse(read(name), { merge: true })
 
