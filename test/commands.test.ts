@@ -1,14 +1,17 @@
 // The commands of the program: their output, and the exit codes that scripts rely on.
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { runInNewProcess, runInProcess } from './support/servers/run-program.ts'
+import { PROGRAM, runInNewProcess, runInProcess } from './support/servers/run-program.ts'
 import type { ProgramOutcome } from './support/servers/run-program.ts'
 import { BROKEN_FIXTURE, createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
+const execute = promisify(execFile)
 let library: TempLibrary
 
 beforeAll(async () => {
@@ -230,6 +233,16 @@ describe('check', () => {
     const growing = await createTempLibrary('growing')
     await growing.place('alice/2026-01-31/1.mp4', BROKEN_FIXTURE, new Date())
     expect((await run(['check', ...growing.args])).code).toBe(1)
+  })
+
+  it('may run in a folder that its user may not use', async () => {
+    const mayWriteNothing = ['--permission', '--allow-fs-read=*', '--allow-addons']
+    const flags = [...mayWriteNothing, '--allow-worker', '--allow-child-process', '--no-warnings']
+    const args = [...flags, PROGRAM, 'check', ...library.args]
+    const { stderr } = await execute(process.execPath, args, { cwd: library.folder })
+    expect(stderr).toBe(
+      '3 playable sessions, 0 of them with limitations; 0 unplayable recordings\n',
+    )
   })
 })
 

@@ -58,7 +58,8 @@ export function openDatabase({ path, mode, replica, ...copying }: DatabaseOption
   const readonly = mode === 'read'
   let sqlite: SqliteDatabase | undefined
   try {
-    if (mode === 'write') mkdirSync(dirname(path), { recursive: true })
+    const isTemporary = path === ''
+    if (mode === 'write' && !isTemporary) mkdirSync(dirname(path), { recursive: true })
     const fileMustExist = mode !== 'write'
     sqlite = new Sqlite(path, { readonly, fileMustExist, timeout: BUSY_TIMEOUT_MS })
     sqlite.pragma('foreign_keys = ON')
