@@ -1,13 +1,19 @@
 // `aftercast doctor`: what it says of a machine and a configuration, and what it leaves alone.
 import { createServer, request } from 'node:http'
-import type { IncomingHttpHeaders, Server } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { mkdir, readdir } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
+import { createServer as createTcpServer } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { examineWithin } from '../server/app/commands/doctor.ts'
+import { loadConfig } from '../server/base/config/load-config.ts'
+import { createFailingWrites } from './support/servers/failing-writes.ts'
 import { findFreePort } from './support/servers/free-port.ts'
-import { runInProcess } from './support/servers/run-program.ts'
+import { captureIo, runInNewProcess, runInProcess } from './support/servers/run-program.ts'
 import { startServer } from './support/servers/start-server.ts'
+import { TEST_CERTIFICATE, TEST_KEY } from './support/servers/test-certificate.ts'
 import { createTempLibrary, SMALL_FIXTURE } from './support/temp-library.ts'
 import type { TempLibrary } from './support/temp-library.ts'
 
@@ -72,6 +78,18 @@ it.each([
   expect(lines[0]).not.toContain('secret')
 })
 
+it('asks for space where the disk is full', async () => {
+  const disk = createFailingWrites(library.folder)
+  disk.fail('ENOSPC', '.doctor-')
+  const { code, stdout } = await runInNewProcess(['doctor', library.recordings], {
+    workingFolder: library.folder,
+    environment: { ...disk.environment, PORT: String(port) },
+  })
+  disk.close()
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^failure data: .* cannot be written: .*: free some space and inodes$/m)
+})
+
 it('warns of recordings without a file', async () => {
   const empty = path.join(library.folder, 'empty')
   await mkdir(path.join(empty, 'alice'), { recursive: true })
@@ -79,6 +97,26 @@ it('warns of recordings without a file', async () => {
     code: 0,
     lines: [`warning recordings: ${empty} has no files: name the right folder`],
   })
+})
+
+it('reports what does not respond, and goes on', async () => {
+  const sockets: Socket[] = []
+  const silent = createTcpServer((socket) => sockets.push(socket))
+  const address = `127.0.0.1:${await listen(silent)}`
+  const environment = {
+    AFTERCAST_RECORDINGS: library.recordings,
+    AFTERCAST_DATABASE_URL: `postgres://a@${address}/x`,
+    PORT: String(port),
+  }
+  const sources = { flags: {}, environment, workingFolder: library.folder, cpuCount: 1 }
+  const { io, written } = captureIo()
+  expect(await examineWithin(200, loadConfig(sources), io)).toBe(1)
+  expect(written.stdout.trimEnd().split('\n').slice(-2)).toEqual([
+    'failure database: no response within 0.2 s: repair the mount or the service that it needs',
+    expect.stringContaining('server: '),
+  ])
+  for (const socket of sockets) socket.destroy()
+  await close(silent)
 })
 
 describe('the address of the server', () => {
@@ -115,6 +153,17 @@ describe('the public URL', () => {
     const { code, lines } = await examine('site', settings)
     expect([code, lines]).toEqual([0, [expect.stringMatching(expected)]])
     await proxy.close()
+  })
+
+  it('has a certificate that nobody accepts', async () => {
+    const proxy = createTlsServer({ cert: TEST_CERTIFICATE, key: TEST_KEY })
+    const url = `https://127.0.0.1:${await listen(proxy)}`
+    const { lines } = await examine('site', { AFTERCAST_PUBLIC_URL: url })
+    await close(proxy)
+    expect(lines).toEqual([
+      `warning site: ${url}: TLS fails (DEPTH_ZERO_SELF_SIGNED_CERT): ` +
+        'let the proxy use a certificate that browsers accept',
+    ])
   })
 
   it('leads elsewhere, or nowhere', async () => {

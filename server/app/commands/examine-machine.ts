@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { arch, platform } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
 import { DECODER_INSTALL, hasDecoderPackage } from '../../decode/child/decoder-package.ts'
 import { createSandbox } from '../../decode/child/sandbox.ts'
 import type { Io } from '../io.ts'
@@ -16,6 +17,11 @@ const EARLIEST = Date.UTC(2026, 0)
 /** docs/operations.md: connections, files and segments of 14,000 visitors. */
 const WANTED_DESCRIPTORS = 20_000
 const DECODER_START_MS = 30_000
+/** By restriction; those not named here need only its tool. */
+const SANDBOX_REMEDIES: Partial<Record<string, string>> = {
+  user: 'install Aftercast in a folder that every user can read, which /root is not',
+  network: 'allow namespaces to this user',
+}
 
 /** An older Node.js than the program needs never gets here. */
 export function examineProgram({ nodeVersion }: Io): Finding {
@@ -41,17 +47,24 @@ export async function examineDecoders(): Promise<Finding> {
   )
 }
 
-export async function examineSandbox(): Promise<Finding> {
-  let missing: Finding | undefined
+const missingShape = z.object({ missing: z.partialRecord(z.string(), z.string()) })
+
+export async function examineSandbox(): Promise<Finding[]> {
+  const findings: Finding[] = []
   const log = {
     debug: () => undefined,
-    warn: (details: object, message: string) => {
-      const remedy = 'install util-linux, and allow user namespaces (docs/security.md)'
-      missing = warning(`${message.split(';')[0]}: ${JSON.stringify(details)}`, remedy)
+    warn: (details: object) => {
+      const { missing } = missingShape.parse(details)
+      for (const [part, reason] of Object.entries(missing)) {
+        // It needs a newer util-linux than Debian 12 has, and is a second line of defence.
+        if (part === 'files') continue
+        const remedy = `${SANDBOX_REMEDIES[part] ?? 'install util-linux'} (docs/security.md)`
+        findings.push(warning(`the sandbox of decoders lacks ${part}: ${reason}`, remedy))
+      }
     },
   }
   await createSandbox({ log }).detect()
-  return missing ?? ok('decoders of untrusted media are confined')
+  return findings.length > 0 ? findings : [ok('decoders of untrusted media are confined')]
 }
 
 export function examineClock(): Finding {

@@ -12,6 +12,8 @@ import type { Finding } from './finding.ts'
 
 const RESPONSE_MS = 10_000
 const HEALTH_PATH = '/healthz'
+/** Codes of Node.js for certificates, and of OpenSSL. */
+const TLS_CODE = /CERT|VERIFY|SSL/
 /** The response, and what the server knows of its visitor. */
 const healthShape = z.object({
   status: z.string(),
@@ -106,6 +108,11 @@ async function examinePublicUrl(
     health = await askHealth(url, signal)
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error
+    const code = codeOf(cause)
+    if (TLS_CODE.test(code)) {
+      const text = `${name}: TLS fails (${code})`
+      return warning(text, 'let the proxy use a certificate that browsers accept')
+    }
     return warning(`${name} does not lead here: ${reasonOf(cause)}`, remedy)
   }
   if (health.seen === undefined || health.seen.id !== id) {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { formatDatabase } from '../../base/config/database-url.ts'
 import type { Config } from '../../base/config/load-config.ts'
-import { reasonOf } from '../../base/errors.ts'
+import { codeOf, reasonOf } from '../../base/errors.ts'
 import { describeProblem } from '../../cluster/postgres/connection-problem.ts'
 import { openSharedDatabase } from '../../cluster/postgres/shared-database.ts'
 import type { SharedDatabase } from '../../cluster/postgres/shared-database.ts'
@@ -33,12 +33,15 @@ const OLDEST_POSTGRES = 13
 /** Makes nothing that stays; a folder that is missing is made by the server. */
 export async function examineData({ data }: Config): Promise<Finding[]> {
   const folder = await nearestFolder(data)
-  const remedy = 'run this as the user of the server, or name another folder with --data'
   try {
     await access(folder, constants.W_OK | constants.X_OK)
     const { bavail, bsize } = await statfs(folder)
     return [describeSpace(data, bavail * bsize), await measureDisk(folder)]
   } catch (error) {
+    const remedy =
+      codeOf(error) === 'ENOSPC'
+        ? 'free some space and inodes'
+        : 'run this as the user of the server, or name another folder with --data'
     return [failure(`data: ${data} cannot be written: ${reasonOf(error)}`, remedy)]
   }
 }

@@ -2,6 +2,7 @@
 // its own.
 import { execFile } from 'node:child_process'
 import path from 'node:path'
+import type { Io } from '../../../server/app/io.ts'
 import { openLineOutput } from '../../../server/base/log/line-output.ts'
 import { runProgram } from '../../../server/app/program.ts'
 import { patienceMs } from '../patience.ts'
@@ -27,6 +28,13 @@ export async function runInProcess(
   args: readonly string[],
   { workingFolder, environment = {}, serviceFolder = '/nowhere' }: ProgramOptions,
 ): Promise<ProgramOutcome> {
+  const { io, written } = captureIo()
+  const code = await runProgram(args, { io, environment, workingFolder, serviceFolder })
+  return { code, ...written }
+}
+
+/** Of this process, with what is written to it. */
+export function captureIo(): { io: Io; written: { stdout: string; stderr: string } } {
   const written = { stdout: '', stderr: '' }
   const io = {
     stdout: (line: string) => void (written.stdout += `${line}\n`),
@@ -38,8 +46,7 @@ export async function runInProcess(
     nodeVersion: process.version,
     signal: new AbortController().signal,
   }
-  const code = await runProgram(args, { io, environment, workingFolder, serviceFolder })
-  return { code, ...written }
+  return { io, written }
 }
 
 /** In a separate process with an empty environment. */
