@@ -176,7 +176,7 @@ describe('a hidden streamer', () => {
   it('is listed by name, and an unknown one is hidden with a note', async () => {
     const { stdout, stderr } = await run('hide', 'dora')
     expect(stdout).toBe(`dora is hidden in ${library.data}\n`)
-    expect(stderr).toMatch(/^note: dora is not in .* when it appears\n$/)
+    expect(stderr).toMatch(/^note: dora is not in .* when it appears; .* --data\n$/)
     expect((await run('hide', '--list')).stdout).toBe('bob\ndora\n')
   })
 })

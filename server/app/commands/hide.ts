@@ -23,6 +23,7 @@ export type UndoOptions = Pick<HideChange, 'reason'>
 
 const DAY_MS = 86_400_000
 const WHEN_IT_APPEARS = 'it will be hidden when it appears'
+const OTHER_FOLDER = '; if the server has another data folder, name that with --data'
 
 /**
  * Hides a name, known or not; returns the exit code 0. Takes effect in running servers at once, in
@@ -33,7 +34,9 @@ export async function hide(config: Config, { name, reason }: HideChange, io: Io)
   return withHiddenNames(config, async (names) => {
     const text = describe(name)
     const sought = placeOf(name)
-    const note = `${sought && formatName(sought)} is not in ${site} yet; ${WHEN_IT_APPEARS}`
+    const elsewhere = config.database === undefined ? OTHER_FOLDER : ''
+    const absent = `${sought && formatName(sought)} is not in ${site} yet`
+    const note = `${absent}; ${WHEN_IT_APPEARS}${elsewhere}`
     if (sought !== undefined) await noteUnknown(names, { name: sought, note }, io)
     const isNew = await names.hide(name, reason)
     io.stdout(isNew ? `${text} is hidden in ${site}` : `${text} was already hidden in ${site}`)
