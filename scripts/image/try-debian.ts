@@ -25,7 +25,7 @@ const NEEDS_NETWORK = /^(?:apt-get|npm) /
 export async function tryDebian(containers: Containers, library: TrialLibrary): Promise<void> {
   const { podman } = containers
   const trial = { containers, library }
-  const packages = ['systemd', 'systemd-sysv', 'sudo']
+  const packages = ['systemd', 'systemd-sysv']
   const archive = path.join(library.folder, 'debian.tar')
   await importDebian({ image: DEBIAN, archive, podman, packages, hooks: [] })
   let container = ''
@@ -40,9 +40,9 @@ export async function tryDebian(containers: Containers, library: TrialLibrary): 
       const tried = [...network, 'aftercast --version']
       await check(title, () => buildImage({ base: BASE_IMAGE, image, lines: tried }, trial))
     } else if (line.startsWith('apt-get ')) {
-      // A machine that was just installed has the lists of packages.
-      const fresh = ['apt-get update -qq', ...network]
-      await check(title, () => buildImage({ base: DEBIAN, image: INSTALLED, lines: fresh }, trial))
+      await check(title, () =>
+        buildImage({ base: DEBIAN, image: INSTALLED, lines: network }, trial),
+      )
       container = await tryService(rest, trial)
     } else if (line.startsWith('useradd ')) {
       container = await tryService([line, ...lines], trial)

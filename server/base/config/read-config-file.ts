@@ -25,7 +25,7 @@ export async function readConfigFile(wish: ConfigFileWish): Promise<ConfigFile |
   throw new AppError('usage', `--config: no such file: ${file}`)
 }
 
-/** In a folder that this user may not enter, as root's is for `sudo -u aftercast aftercast …`. */
+/** In a folder that this user may not enter, as root's is for `runuser -u aftercast …`. */
 async function isHidden(file: string): Promise<boolean> {
   return stat(file).then(
     () => false,
