@@ -1,13 +1,14 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, expect, test, vi } from 'vitest'
 import { currentClient, runForClient } from '../base/admission/client.ts'
+import { Demand } from '../base/admission/demand.ts'
 import { OwnEncodeSlots } from '../base/admission/encode-slots.ts'
 import { OwnEgress } from '../base/admission/egress.ts'
 import type { Egress } from '../base/admission/egress.ts'
 import type { Charged, EncodeSlots } from '../base/admission/encode-slots.ts'
 import { admissionOfPrimary, admitForWorker } from './admission-requests.ts'
 
-const soon = { when: 'soon', signal: new AbortController().signal } as const
+const soon = { signal: new AbortController().signal }
 
 afterEach(() => vi.useRealTimers())
 
@@ -36,7 +37,7 @@ test('workers share the slots of the node', async () => {
   const running = Promise.withResolvers<{ cpuMs: number }>()
   const encoded = first.slots.run(async () => running.promise, soon)
   await expect(
-    second.slots.run(async () => ({ cpuMs: 0 }), { ...soon, when: 'idle' }),
+    second.slots.run(async () => ({ cpuMs: 0 }), { ...soon, demand: new Demand() }),
   ).rejects.toMatchObject({ code: 'busy' })
   const waiting = second.slots.run(async () => ({ cpuMs: 5 }), soon)
   running.resolve({ cpuMs: 7 })
@@ -48,7 +49,7 @@ test('the primary charges the client of the worker', async () => {
   const charged: [string, number][] = []
   const { slots } = connect({
     run: async (encode) => {
-      const result = await encode()
+      const result = await encode(soon.signal)
       charged.push([currentClient(), result.cpuMs])
       return result
     },
@@ -69,13 +70,35 @@ test('a worker that ends gives its slots back', async () => {
   expect(await waiting).toEqual({ cpuMs: 1 })
 })
 
+test('what nobody waits for in one worker is stopped for another one', async () => {
+  const own = new OwnEncodeSlots({ concurrency: 1 })
+  const [first, second] = [connect(own), connect(own)]
+  const running = Promise.withResolvers<AbortSignal>()
+  const demand = new Demand()
+  const encoded = first.slots.run(
+    async (stop) => {
+      running.resolve(stop)
+      await new Promise((resolve) => stop.addEventListener('abort', resolve))
+      return { cpuMs: 0 }
+    },
+    { ...soon, demand },
+  )
+  const stop = await running.promise
+  const leave = demand.add()
+  const waiting = second.slots.run(async () => ({ cpuMs: 5 }), soon)
+  expect(stop.aborted).toBe(false)
+  leave()
+  expect(await encoded).toEqual({ cpuMs: 0 })
+  expect(await waiting).toEqual({ cpuMs: 5 })
+})
+
 test('a request that is abandoned leaves the queue', async () => {
   const own = new OwnEncodeSlots({ concurrency: 1 })
   const { slots } = connect(own)
   const running = Promise.withResolvers<{ cpuMs: number }>()
   const first = slots.run(async () => running.promise, soon)
   const leaving = new AbortController()
-  const abandoned = slots.run(async () => ({ cpuMs: 0 }), { when: 'soon', signal: leaving.signal })
+  const abandoned = slots.run(async () => ({ cpuMs: 0 }), { signal: leaving.signal })
   leaving.abort(new Error('gone'))
   await expect(abandoned).rejects.toThrow('gone')
   running.resolve({ cpuMs: 0 })

@@ -4,26 +4,29 @@ import type { Worker } from 'node:cluster'
 import { z } from 'zod'
 import { currentClient, MAX_KEY_LENGTH, runForClient } from '../base/admission/client.ts'
 import type { Egress } from '../base/admission/egress.ts'
-import type { Charged, EncodeSlots, SlotRequest } from '../base/admission/encode-slots.ts'
+import { Demand } from '../base/admission/demand.ts'
+import type { Charged, Encode, EncodeSlots, SlotRequest } from '../base/admission/encode-slots.ts'
 import { AppError, reasonOf } from '../base/errors.ts'
 
 const client = z.string().max(MAX_KEY_LENGTH)
 const workShape = z.union([
-  z.object({ client, when: z.enum(['soon', 'idle']) }),
+  z.object({ client, isWanted: z.boolean() }),
   z.object({ client, part: z.enum(['start', 'rest']), bytes: z.number().positive() }),
 ])
 type Work = z.infer<typeof workShape>
 
-/** Messages of a worker: it needs admission, or does not need it any more. */
+/** Messages of a worker: it needs admission, more or less urgently, or not any more. */
 const requestShape = z.union([
   z.object({ admit: z.object({ id: z.int(), work: workShape }) }),
+  z.object({ demand: z.object({ id: z.int(), isWanted: z.boolean() }) }),
   z.object({ ended: z.object({ id: z.int(), cpuMs: z.number().nonnegative() }) }),
 ])
 type AdmissionMessage = z.infer<typeof requestShape>
-/** Response of the primary. */
-const responseShape = z.object({
-  admission: z.object({ id: z.int(), refusal: z.string().optional() }),
-})
+/** Responses of the primary. */
+const responseShape = z.union([
+  z.object({ admission: z.object({ id: z.int(), refusal: z.string().optional() }) }),
+  z.object({ stop: z.int() }),
+])
 
 /** What a node limits as a whole. */
 export interface NodeAdmission {
@@ -37,10 +40,13 @@ export function admissionOfPrimary(
   worker: Pick<Worker, 'on' | 'process'>,
 ): NodeAdmission & { egress: Egress } {
   const waiting = new Map<number, (refusal: string | undefined) => void>()
+  const stops = new Map<number, () => void>()
   let lastId = 0
   worker.on('message', (message: unknown) => {
     const { data } = responseShape.safeParse(message)
-    if (data !== undefined) waiting.get(data.admission.id)?.(data.admission.refusal)
+    if (data === undefined) return
+    if ('stop' in data) stops.get(data.stop)?.()
+    else waiting.get(data.admission.id)?.(data.admission.refusal)
   })
   const send = (message: AdmissionMessage, onFailure: () => void): void => {
     worker.process.send?.(message, (error: Error | null) => {
@@ -62,24 +68,6 @@ export function admissionOfPrimary(
       signal.removeEventListener('abort', abort)
     }
   }
-  const encodeSlots: EncodeSlots = {
-    async run<Result extends Charged>(
-      encode: () => Promise<Result>,
-      { when, signal }: SlotRequest,
-    ) {
-      signal.throwIfAborted()
-      const id = (lastId += 1)
-      let cpuMs = 0
-      try {
-        await enter(id, { client: currentClient(), when }, signal)
-        const result = await encode()
-        cpuMs = result.cpuMs
-        return result
-      } finally {
-        end(id, cpuMs)
-      }
-    },
-  }
   const egress: Egress = {
     async admit(request, signal) {
       signal.throwIfAborted()
@@ -87,7 +75,46 @@ export function admissionOfPrimary(
       await enter(id, request, signal).finally(() => signal.aborted && end(id, 0))
     },
   }
+  const encodeSlots = slotsOfPrimary({ enter, end, send, stops, nextId: () => (lastId += 1) })
   return { encodeSlots, egress }
+}
+
+/** Messages of a worker to the primary. */
+interface PrimaryLink {
+  /** Resolves when the work is admitted. */
+  enter: (id: number, work: Work, signal: AbortSignal) => Promise<void>
+  end: (id: number, cpuMs: number) => void
+  send: (message: AdmissionMessage, onFailure: () => void) => void
+  /** Called when the primary wants the slot back. */
+  stops: Map<number, () => void>
+  nextId: () => number
+}
+
+function slotsOfPrimary({ enter, end, send, stops, nextId }: PrimaryLink): EncodeSlots {
+  return {
+    async run<Result extends Charged>(encode: Encode<Result>, { demand, signal }: SlotRequest) {
+      signal.throwIfAborted()
+      const id = nextId()
+      const stop = new AbortController()
+      const ended = new AbortController()
+      const isWanted = (): boolean => demand?.isThere ?? true
+      // Somebody may wait again since the primary has sent it.
+      stops.set(id, () => isWanted() || stop.abort(new AppError('busy', 'nobody waits for it')))
+      const report = (): void => send({ demand: { id, isWanted: isWanted() } }, () => undefined)
+      demand?.watch(report, ended.signal)
+      let cpuMs = 0
+      try {
+        await enter(id, { client: currentClient(), isWanted: isWanted() }, signal)
+        const result = await encode(stop.signal)
+        cpuMs = result.cpuMs
+        return result
+      } finally {
+        ended.abort()
+        stops.delete(id)
+        end(id, cpuMs)
+      }
+    },
+  }
 }
 
 /** Of the primary: handles the messages of a worker, and takes back its slots when it ends. */
@@ -95,34 +122,38 @@ export function admitForWorker(
   worker: Pick<Worker, 'isConnected' | 'on' | 'once' | 'send'>,
   { encodeSlots, egress }: NodeAdmission,
 ): void {
-  const admitted = new Map<number, (cpuMs: number) => void>()
-  const respond = (id: number, refusal?: string): void => {
-    if (worker.isConnected()) worker.send({ admission: { id, refusal } }, () => undefined)
+  const admitted = new Map<number, Admitted>()
+  const send = (message: z.infer<typeof responseShape>): void => {
+    if (worker.isConnected()) worker.send(message, () => undefined)
   }
   const admit = async (id: number, work: Work): Promise<void> => {
     const ended = Promise.withResolvers<number>()
     const leaving = new AbortController()
     const { signal } = leaving
-    admitted.set(id, (cpuMs) => {
+    const wanted = new WorkerDemand()
+    const end = (cpuMs: number): void => {
       ended.resolve(cpuMs)
       leaving.abort()
-    })
-    const encode = async (): Promise<Charged> => {
-      respond(id)
+    }
+    admitted.set(id, { end, wanted })
+    const encode = async (stop: AbortSignal): Promise<Charged> => {
+      stop.addEventListener('abort', () => send({ stop: id }), { once: true })
+      send({ admission: { id } })
       return { cpuMs: await ended.promise }
     }
     try {
-      if ('when' in work) {
+      if ('isWanted' in work) {
+        wanted.set(work.isWanted)
         await runForClient(
           () => work.client,
-          async () => encodeSlots.run(encode, { when: work.when, signal }),
+          async () => encodeSlots.run(encode, { demand: wanted.demand, signal }),
         )
       } else {
         await egress?.admit(work, signal)
-        respond(id)
+        send({ admission: { id } })
       }
     } catch (error) {
-      respond(id, reasonOf(error))
+      send({ admission: { id, refusal: reasonOf(error) } })
     } finally {
       admitted.delete(id)
     }
@@ -131,7 +162,28 @@ export function admitForWorker(
     const { data } = requestShape.safeParse(message)
     if (data === undefined) return
     if ('admit' in data) void admit(data.admit.id, data.admit.work)
-    else admitted.get(data.ended.id)?.(data.ended.cpuMs)
+    else if ('demand' in data) admitted.get(data.demand.id)?.wanted.set(data.demand.isWanted)
+    else admitted.get(data.ended.id)?.end(data.ended.cpuMs)
   })
-  worker.once('exit', () => admitted.forEach((end) => end(0)))
+  worker.once('exit', () => admitted.forEach(({ end }) => end(0)))
+}
+
+/** What the primary has admitted, or what waits. */
+interface Admitted {
+  end: (cpuMs: number) => void
+  wanted: WorkerDemand
+}
+
+/** Whether somebody waits in a worker, as it last reported. */
+class WorkerDemand {
+  readonly demand = new Demand()
+  #leave: (() => void) | undefined
+
+  set(isWanted: boolean): void {
+    if (isWanted) this.#leave ??= this.demand.add()
+    else {
+      this.#leave?.()
+      this.#leave = undefined
+    }
+  }
 }

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../errors.ts'
 import { currentClient } from './client.ts'
+import type { Demand } from './demand.ts'
 import { Gate } from './gate.ts'
 import { TokenBucket } from './token-bucket.ts'
 
@@ -22,16 +23,21 @@ const BUSY_MESSAGE = 'too much video is being encoded; try again soon'
 export interface EncodeSlots {
   /**
    * Runs an encode while it is admitted, and charges its processor time to the current client.
+   * Without demand it begins only if it can at once, and is stopped as soon as another one of its
+   * client has to wait.
    *
-   * @throws AppError `busy` if too many wait or the time of the last minute is spent; the signal's
-   *   reason; what the encode throws
+   * @throws AppError `busy` if too many wait, the time of the last minute is spent, or nobody waits
+   *   any more; the signal's reason; what the encode throws
    */
-  run<Result extends Charged>(encode: () => Promise<Result>, request: SlotRequest): Promise<Result>
+  run<Result extends Charged>(encode: Encode<Result>, request: SlotRequest): Promise<Result>
 }
 
+/** @param stop aborted when the result is not worth the slot any more */
+export type Encode<Result> = (stop: AbortSignal) => Promise<Result>
+
 export interface SlotRequest {
-  /** `idle`: only if it can begin now. */
-  when: 'soon' | 'idle'
+  /** Default somebody waits until the end. */
+  demand?: Demand
   signal: AbortSignal
 }
 
@@ -46,11 +52,20 @@ export interface EncodeSlotsOptions {
   now?: () => number
 }
 
+/** An encode that runs or waits. */
+interface Entry {
+  client: string
+  demand: Demand | undefined
+  isRunning: boolean
+  stop: AbortController
+}
+
 export class OwnEncodeSlots implements EncodeSlots {
   readonly #gate: Gate
   readonly #concurrency: number
   readonly #all: TokenBucket
   readonly #clients = new LRUCache<string, TokenBucket>({ max: MAX_CLIENTS })
+  readonly #entries = new Set<Entry>()
   readonly #now: () => number
 
   constructor({ concurrency, now = () => performance.now() }: EncodeSlotsOptions) {
@@ -66,17 +81,47 @@ export class OwnEncodeSlots implements EncodeSlots {
   }
 
   async run<Result extends Charged>(
-    encode: () => Promise<Result>,
-    { when, signal }: SlotRequest,
+    encode: Encode<Result>,
+    { demand, signal }: SlotRequest,
   ): Promise<Result> {
-    if (when === 'idle' && !this.#isIdle) throw new AppError('busy', BUSY_MESSAGE)
-    const budgets = [this.#all, this.#budgetOf(currentClient())]
-    return this.#gate.run(async () => {
-      if (budgets.some(({ isEmpty }) => isEmpty)) throw new AppError('busy', BUSY_MESSAGE)
-      const result = await encode()
+    if (!isWanted({ demand }) && !this.#isIdle) throw busy()
+    const client = currentClient()
+    const budgets = [this.#all, this.#budgetOf(client)]
+    // What is refused stops nothing.
+    refuseSpent(budgets)
+    const entry = { client, demand, isRunning: false, stop: new AbortController() }
+    const ended = new AbortController()
+    const runNow = async (): Promise<Result> => {
+      entry.isRunning = true
+      refuseSpent(budgets)
+      const result = await encode(entry.stop.signal)
       for (const budget of budgets) budget.charge(result.cpuMs)
       return result
-    }, signal)
+    }
+    this.#entries.add(entry)
+    demand?.watch(() => this.#update(entry), ended.signal)
+    const { used } = this.#gate.figures
+    const admitted = this.#gate.run(runNow, AbortSignal.any([signal, entry.stop.signal]))
+    entry.isRunning = this.#gate.figures.used > used
+    this.#update(entry)
+    try {
+      return await admitted
+    } finally {
+      this.#entries.delete(entry)
+      ended.abort()
+    }
+  }
+
+  /** Stops what nobody waits for: in the queue, and where another one of its client waits. */
+  #update({ client }: Entry): void {
+    const own = [...this.#entries].filter((entry) => entry.client === client)
+    const running = own.filter(({ isRunning }) => isRunning)
+    const waiting = own.filter(({ isRunning }) => !isRunning)
+    for (const entry of waiting) if (!isWanted(entry)) entry.stop.abort(busy())
+    const stopping = running.filter(({ stop }) => stop.signal.aborted).length
+    const wanted = Math.min(waiting.filter(isWanted).length, this.#gate.figures.waiting)
+    const unwanted = running.filter((each) => !isWanted(each) && !each.stop.signal.aborted)
+    for (const { stop } of unwanted.slice(0, Math.max(wanted - stopping, 0))) stop.abort(busy())
   }
 
   get #isIdle(): boolean {
@@ -97,4 +142,16 @@ export class OwnEncodeSlots implements EncodeSlots {
     const burst = this.#concurrency * CPU_SHARE * share * MINUTE_MS
     return new TokenBucket({ perSecond: burst / 60, burst, now: this.#now })
   }
+}
+
+function isWanted({ demand }: Pick<Entry, 'demand'>): boolean {
+  return demand === undefined || demand.isThere
+}
+
+function refuseSpent(budgets: readonly TokenBucket[]): void {
+  if (budgets.some(({ isEmpty }) => isEmpty)) throw busy()
+}
+
+function busy(): AppError {
+  return new AppError('busy', BUSY_MESSAGE)
 }

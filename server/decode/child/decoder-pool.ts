@@ -24,7 +24,7 @@ export interface DecoderPool<Job> {
   /**
    * Runs one job. Rejects with AppError `busy` if too many jobs wait, `failed` if no process
    * starts, and with the signal's reason if it aborts while the job waits. A job that runs is
-   * finished: a new process costs more than most jobs.
+   * finished unless the task is stopped: a new process costs more than most jobs.
    */
   run<Value>(task: DecoderTask<Job, Value>, signal: AbortSignal): Promise<JobResult<Value>>
   /**
@@ -78,7 +78,7 @@ export function createDecoderPool<Job extends object>(
     const process = idle.take() ?? startProcess(confinement)
     try {
       return await work(async (task) => {
-        const result = await process.run(task, signal)
+        const result = await process.run(task, eitherOf(signal, task.stop))
         if (result.status === 'killed') log?.warn({ reason: result.reason }, ended)
         return result
       })
@@ -100,7 +100,7 @@ export function createDecoderPool<Job extends object>(
       const { used: running, waiting, admitted } = gate.figures
       return { running, waiting, finished: admitted - running }
     },
-    run: async (task, signal) => lease(async (run) => run(task), signal),
+    run: async (task, signal) => lease(async (run) => run(task), eitherOf(signal, task.stop)),
     lease,
     close() {
       closing.abort(new Error(`The ${program.name} is closed`))
@@ -108,6 +108,10 @@ export function createDecoderPool<Job extends object>(
         process.kill('the server stops')
     },
   }
+}
+
+function eitherOf(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other === undefined ? signal : AbortSignal.any([signal, other])
 }
 
 /** Processes that are ended unless another job comes. */

@@ -40,6 +40,8 @@ export interface DecoderLimits {
 export interface DecoderTask<Job, Value> {
   job: Job
   parse: (value: unknown) => Value | undefined
+  /** Ends the process during the job, which rejects with the reason. Default never. */
+  stop?: AbortSignal
 }
 
 /**

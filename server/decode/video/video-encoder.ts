@@ -15,7 +15,7 @@ export interface VideoEncoder extends Pick<DecoderPool<VideoJob>, 'figures' | 'c
    * process starts, and with the signal's reason.
    */
   describe(job: DescribeJob, signal: AbortSignal): Promise<EncoderResult<EncodedFormat>>
-  /** The frames of a segment. Rejects as `describe`. */
+  /** The frames of a segment. The signal also ends a job that runs. Rejects as `describe`. */
   encode(job: EncodeJob, signal: AbortSignal): Promise<EncoderResult<EncodedFrames>>
 }
 
@@ -55,7 +55,7 @@ export function createVideoEncoder(options: VideoEncoderOptions): VideoEncoder {
     describe: async (job, signal) =>
       pool.run({ job, parse: (value) => formatShape.safeParse(value).data }, signal),
     encode: async (job, signal) =>
-      pool.run({ job, parse: (value) => parseFrames(value, job) }, signal),
+      pool.run({ job, parse: (value) => parseFrames(value, job), stop: signal }, signal),
     close: () => pool.close(),
   }
 }

@@ -8,6 +8,7 @@ import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { OwnEncodeSlots } from '../../../base/admission/encode-slots.ts'
 import type { EncodeSlots } from '../../../base/admission/encode-slots.ts'
 import { createVideoEncoder } from '../../../decode/video/video-encoder.ts'
+import type { VideoEncoder } from '../../../decode/video/video-encoder.ts'
 import { createMediaReaders } from '../../../media/readers.ts'
 import { ClaimedCache } from '../../../storage/artifacts/claimed-cache.ts'
 import { FolderArtifacts } from '../../../storage/artifacts/folder-artifacts.ts'
@@ -132,12 +133,70 @@ describe('a segment of encoded video', () => {
     expect(finished() - before).toBe(0)
   })
 
+  test('is encoded before another one that nobody waits for, and that is not lost', async () => {
+    const started = Promise.withResolvers<void>()
+    const stopped = Promise.withResolvers<never>()
+    let isFirst = true
+    const held: VideoEncoder = {
+      ...encoder,
+      encode: async (job, stop) => {
+        if (!isFirst) return encoder.encode(job, stop)
+        isFirst = false
+        stop.addEventListener('abort', () => stopped.reject(stop.reason))
+        started.resolve()
+        return stopped.promise
+      },
+    }
+    const node = await openNode({ encoder: held })
+    const ahead = node.encodeAhead(1)
+    await started.promise
+    const seeked = node.segment(0)
+    await expect(ahead).rejects.toMatchObject({ code: 'busy' })
+    await seeked
+    const other = await openNode()
+    expect(await node.segment(1)).toEqual(await other.segment(1))
+  })
+
+  test('is not stopped if a request waits for what was encoded ahead', async () => {
+    const started = Promise.withResolvers<AbortSignal>()
+    const free = Promise.withResolvers<void>()
+    const held: VideoEncoder = {
+      ...encoder,
+      encode: async (job, stop) => {
+        started.resolve(stop)
+        await free.promise
+        return encoder.encode(job, stop)
+      },
+    }
+    const isWaiting = Promise.withResolvers<void>()
+    const own = new OwnEncodeSlots({ concurrency: 1 })
+    let admissions = 0
+    const slots: EncodeSlots = {
+      run: async (encode, request) => {
+        const admitted = own.run(encode, request)
+        admissions += 1
+        // The format, what is encoded ahead, and the other one, which waits.
+        if (admissions === 3) isWaiting.resolve()
+        return admitted
+      },
+    }
+    const node = await openNode({ encoder: held, slots })
+    const ahead = node.encodeAhead(1)
+    const stop = await started.promise
+    const wanted = node.segment(1)
+    const other = node.segment(0)
+    await isWaiting.promise
+    expect(stop.aborted).toBe(false)
+    free.resolve()
+    await Promise.all([ahead, wanted, other])
+  })
+
   test('is refused while the encoder is busy, and is there later', async () => {
     const free = Promise.withResolvers<void>()
     const slots: EncodeSlots = {
       run: async (encode) => {
         await free.promise
-        return encode()
+        return encode(signal)
       },
     }
     const node = await openNode({ slots, waitMs: 1 })

@@ -5,6 +5,8 @@ import { withTimeout } from '../../../../shared/with-timeout.ts'
 import type { TimeLimit } from '../../../../shared/with-timeout.ts'
 import type { Charged, EncodeSlots, SlotRequest } from '../../../base/admission/encode-slots.ts'
 import { SharedWork } from '../../../base/admission/shared-work.ts'
+import { WantedWork } from '../../../base/admission/wanted-work.ts'
+import type { Wanted, WantedRequest } from '../../../base/admission/wanted-work.ts'
 import { AppError } from '../../../base/errors.ts'
 import type { EncoderResult, VideoEncoder } from '../../../decode/video/video-encoder.ts'
 import { ENCODE_FORMAT } from '../../../decode/video/video-job.ts'
@@ -80,8 +82,8 @@ export interface FormatRequest {
 /** A segment of the rendition. */
 export interface VideoRequest extends FormatRequest {
   range: PlannedSegment
-  /** As in `SlotRequest`. Default `soon`. */
-  when?: SlotRequest['when']
+  /** Default `wanted`. */
+  as?: WantedRequest<unknown>['as']
   /** Identifies the segment in the rendition. */
   name: string
 }
@@ -103,7 +105,7 @@ export class EncodedVideo {
     maxSize: MAX_CACHED_BYTES,
     sizeCalculation: ({ bytes, sizes }) => bytes.length + sizes.length * 12,
   })
-  readonly #shared = new SharedWork<StoredFrames>()
+  readonly #encodes = new WantedWork<StoredFrames>()
   readonly #failedTries = new LRUCache<string, number>({
     max: MAX_FORMATS,
     ttl: RETRY_MS,
@@ -168,33 +170,39 @@ export class EncodedVideo {
     const key = `${request.key}/${request.name}`
     const cached = this.#cached.get(key)
     if (cached !== undefined) return runOf({ ...cached, isLasting: true }, request)
-    const { signal = this.#options.signal } = request
-    const start = async (abandoned: AbortSignal) => this.#findOrEncode(key, request, abandoned)
-    const join = async () => this.#shared.join(key, signal, start)
-    return runOf(await withTimeout(join, this.#timeLimit), request)
+    const { signal = this.#options.signal, as = 'wanted' } = request
+    const start = async (wanted: Wanted) => this.#findOrEncode(key, request, wanted)
+    const join = async (attempt: AbortSignal) =>
+      this.#encodes.join(key, { start, as, signal: attempt })
+    return runOf(await withTimeout(join, { ...this.#timeLimit, signal }), request)
   }
 
-  /** Encodes a segment that is probably needed soon, unless others need the encoder. */
+  /**
+   * Encodes a segment that is probably needed soon, unless others need the encoder. It is stopped
+   * if the client needs it for another segment.
+   */
   async encodeAhead(request: VideoRequest): Promise<void> {
     if (this.#cached.has(`${request.key}/${request.name}`)) return
-    await this.encode({ ...request, when: 'idle' })
+    await this.encode({ ...request, as: 'ahead' })
   }
 
   async #findOrEncode(
     key: string,
     request: VideoRequest,
-    abandoned: AbortSignal,
+    { demand, forget }: Wanted,
   ): Promise<StoredFrames> {
     const { cache, signal } = this.#options
     // An artifact of these facts is the same on all nodes, whether or not the recording grows.
     const file = { version: createHash('sha256').update(key).digest('hex'), isFinal: true }
-    const found = await cache.find(file, abandoned)
+    const found = await cache.find(file, signal)
     const frames = found && unpackFrames(found)
     if (frames !== undefined) return this.#store(key, { ...frames, isLasting: true })
-    const format = await this.format({ ...request, signal: abandoned })
-    if (format === undefined) throw notEncoded()
-    const slot = { when: request.when ?? ('soon' as const), signal: abandoned }
-    const encoded = await this.#run(key, slot, async () => this.#encodeNow(request, format))
+    const format = await this.format({ ...request, signal })
+    if (format === undefined || (!demand.isThere && request.as !== 'ahead')) throw notEncoded()
+    const encoded = await this.#run(key, { demand, signal }, async (stop) => {
+      stop.addEventListener('abort', forget, { once: true })
+      return this.#encodeNow(request, format, stop)
+    })
     const added = await cache.add(file, packFrames(encoded), signal)
     const own = { ...(unpackFrames(added.bytes) ?? encoded), isLasting: added.isLasting }
     return this.#store(key, own)
@@ -206,14 +214,11 @@ export class EncodedVideo {
   }
 
   /** A failure is tried again later. */
-  async #run<Value>(
-    key: string,
-    slot: SlotRequest,
-    work: () => Promise<EncoderResult<Value>>,
-  ): Promise<Value> {
+  async #run<Value>(key: string, slot: SlotRequest, work: EncoderWork<Value>): Promise<Value> {
     const tries = this.#failedTries.get(key) ?? 0
     if (tries >= MAX_TRIES) throw notEncoded()
     const result = await this.#charge(slot, work)
+    if (result === 'stopped') throw notEncoded()
     if (result.status === 'done') return result.value.value
     this.#failedTries.set(key, tries + 1)
     this.#options.log.warn({ reason: result.reason }, 'video could not be encoded')
@@ -223,11 +228,16 @@ export class EncodedVideo {
   /** Runs a job while it is admitted. */
   async #charge<Value>(
     slot: SlotRequest,
-    work: () => Promise<EncoderResult<Value>>,
-  ): Promise<EncoderResult<Value>> {
-    const measured = async (): Promise<Charged & { result: EncoderResult<Value> }> => {
-      const result = await work()
-      const cpuMs = result.status === 'done' ? result.value.cpuMs : FAILED_CPU_MS
+    work: EncoderWork<Value>,
+  ): Promise<EncoderResult<Value> | 'stopped'> {
+    type Measured = Charged & { result: EncoderResult<Value> | 'stopped' }
+    const measured = async (stop: AbortSignal): Promise<Measured> => {
+      const startMs = performance.now()
+      const result = await work(stop).catch((error: unknown) => {
+        if (stop.aborted) return 'stopped' as const
+        throw error
+      })
+      const cpuMs = result === 'stopped' ? performance.now() - startMs : cpuMsOf(result)
       this.#spentMs += cpuMs
       return { result, cpuMs }
     }
@@ -235,9 +245,13 @@ export class EncodedVideo {
     return result
   }
 
-  async #encodeNow({ source, range, height }: VideoRequest, format: EncodedFormat) {
+  async #encodeNow(
+    { source, range, height }: VideoRequest,
+    format: EncodedFormat,
+    signal: AbortSignal,
+  ) {
     const { recording } = source
-    const { encoder, signal } = this.#options
+    const { encoder } = this.#options
     const video = await readFrom(source, async (file) => readRecordedVideo(recording, file, range))
     const startSeconds = secondsFromTicks(range.startTicks, recording.plan.timescale)
     const startTicks = Math.round(startSeconds * video.timescale)
@@ -258,8 +272,10 @@ export class EncodedVideo {
       })
       if (frame === undefined) continue
       const job = { kind: 'describe', frame, height, ...target } as const
-      const slot = { when: 'soon', signal: abandoned } as const
-      const result = await this.#charge(slot, async () => encoder.describe(job, signal))
+      const result = await this.#charge({ signal: abandoned }, async () =>
+        encoder.describe(job, signal),
+      )
+      if (result === 'stopped') throw notEncoded()
       if (result.status === 'done') return result.value.value
       if (result.status === 'killed') throw notEncoded(new Error(result.reason))
       log.warn({ reason: result.reason }, 'a recording has no renditions')
@@ -273,8 +289,15 @@ export function encodedBandwidth(height: Height): Bandwidth {
   return { peak: MAX_BITS[height] * PEAK, average: MAX_BITS[height] * MEAN }
 }
 
+/** Runs a job of the encoder. */
+type EncoderWork<Value> = (stop: AbortSignal) => Promise<EncoderResult<Value>>
+
 /** Charged for a job without a result. */
 const FAILED_CPU_MS = 5000
+
+function cpuMsOf(result: EncoderResult<unknown>): number {
+  return result.status === 'done' ? result.value.cpuMs : FAILED_CPU_MS
+}
 
 type StoredFrames = EncodedFrames & { isLasting: boolean }
 
