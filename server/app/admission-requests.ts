@@ -1,5 +1,5 @@
-// What the primary admits for workers, so that the limits are of the node: encodes of video, and
-// bytes to send.
+// What the primary admits for workers, so that the limits are of the node: encodes of video, here
+// or on other nodes, and bytes to send.
 import type { Worker } from 'node:cluster'
 import { z } from 'zod'
 import { currentClient, MAX_KEY_LENGTH, runForClient } from '../base/admission/client.ts'
@@ -7,9 +7,16 @@ import type { Egress } from '../base/admission/egress.ts'
 import { Demand } from '../base/admission/demand.ts'
 import type { Charged, Encode, EncodeSlots, SlotRequest } from '../base/admission/encode-slots.ts'
 import { AppError, reasonOf } from '../base/errors.ts'
+import type { EncodedFile, EncodingNodes } from '../stream/hls/segment/encoded-video.ts'
 
+const sessionShape = z.object({ streamer: z.string(), date: z.string(), sessionId: z.string() })
 const client = z.string().max(MAX_KEY_LENGTH)
 const workShape = z.union([
+  z.object({
+    client,
+    isWanted: z.boolean(),
+    file: z.object({ session: sessionShape, version: z.string(), name: z.string() }),
+  }),
   z.object({ client, isWanted: z.boolean() }),
   z.object({ client, part: z.enum(['start', 'rest']), bytes: z.number().positive() }),
 ])
@@ -24,29 +31,40 @@ const requestShape = z.union([
 type AdmissionMessage = z.infer<typeof requestShape>
 /** Responses of the primary. */
 const responseShape = z.union([
-  z.object({ admission: z.object({ id: z.int(), refusal: z.string().optional() }) }),
+  z.object({
+    admission: z.object({
+      id: z.int(),
+      refusal: z.string().optional(),
+      /** Whether other nodes encode the file. */
+      isElsewhere: z.boolean().optional(),
+    }),
+  }),
   z.object({ stop: z.int() }),
 ])
+type PrimaryMessage = z.infer<typeof responseShape>
+type Admission = Extract<PrimaryMessage, { admission: unknown }>['admission']
 
 /** What a node limits as a whole. */
 export interface NodeAdmission {
   encodeSlots: EncodeSlots
   /** Undefined: unlimited. */
   egress: Egress | undefined
+  /** Undefined: this node encodes. */
+  encodingNodes?: EncodingNodes | undefined
 }
 
 /** Of a worker: what the primary admits. If the primary ends, so do workers. */
 export function admissionOfPrimary(
   worker: Pick<Worker, 'on' | 'process'>,
-): NodeAdmission & { egress: Egress } {
-  const waiting = new Map<number, (refusal: string | undefined) => void>()
+): Required<NodeAdmission> & { egress: Egress; encodingNodes: EncodingNodes } {
+  const waiting = new Map<number, (admission: Omit<Admission, 'id'>) => void>()
   const stops = new Map<number, () => void>()
   let lastId = 0
   worker.on('message', (message: unknown) => {
     const { data } = responseShape.safeParse(message)
     if (data === undefined) return
     if ('stop' in data) stops.get(data.stop)?.()
-    else waiting.get(data.admission.id)?.(data.admission.refusal)
+    else waiting.get(data.admission.id)?.(data.admission)
   })
   const send = (message: AdmissionMessage, onFailure: () => void): void => {
     worker.process.send?.(message, (error: Error | null) => {
@@ -54,15 +72,16 @@ export function admissionOfPrimary(
     })
   }
   const end = (id: number, cpuMs: number): void => send({ ended: { id, cpuMs } }, () => undefined)
-  const enter = async (id: number, work: Work, signal: AbortSignal): Promise<void> => {
-    const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
+  const enter: PrimaryLink['enter'] = async (id, work, signal) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Omit<Admission, 'id'>>()
     const abort = (): void => reject(signal.reason)
     waiting.set(id, resolve)
     signal.addEventListener('abort', abort, { once: true })
-    send({ admit: { id, work } }, () => resolve('the server is ending'))
+    send({ admit: { id, work } }, () => resolve({ refusal: 'the server is ending' }))
     try {
-      const refusal = await promise
+      const { refusal, isElsewhere = false } = await promise
       if (refusal !== undefined) throw new AppError('busy', refusal)
+      return { isElsewhere }
     } finally {
       waiting.delete(id)
       signal.removeEventListener('abort', abort)
@@ -75,14 +94,22 @@ export function admissionOfPrimary(
       await enter(id, request, signal).finally(() => signal.aborted && end(id, 0))
     },
   }
+  const encodingNodes: EncodingNodes = {
+    async encode(file, { isWanted, signal }) {
+      signal.throwIfAborted()
+      const id = (lastId += 1)
+      const entering = enter(id, { client: currentClient(), isWanted, file }, signal)
+      return (await entering.finally(() => signal.aborted && end(id, 0))).isElsewhere
+    },
+  }
   const encodeSlots = slotsOfPrimary({ enter, end, send, stops, nextId: () => (lastId += 1) })
-  return { encodeSlots, egress }
+  return { encodeSlots, egress, encodingNodes }
 }
 
 /** Messages of a worker to the primary. */
 interface PrimaryLink {
   /** Resolves when the work is admitted. */
-  enter: (id: number, work: Work, signal: AbortSignal) => Promise<void>
+  enter: (id: number, work: Work, signal: AbortSignal) => Promise<{ isElsewhere: boolean }>
   end: (id: number, cpuMs: number) => void
   send: (message: AdmissionMessage, onFailure: () => void) => void
   /** Called when the primary wants the slot back. */
@@ -120,10 +147,10 @@ function slotsOfPrimary({ enter, end, send, stops, nextId }: PrimaryLink): Encod
 /** Of the primary: handles the messages of a worker, and takes back its slots when it ends. */
 export function admitForWorker(
   worker: Pick<Worker, 'isConnected' | 'on' | 'once' | 'send'>,
-  { encodeSlots, egress }: NodeAdmission,
+  { encodeSlots, egress, encodingNodes }: NodeAdmission,
 ): void {
   const admitted = new Map<number, Admitted>()
-  const send = (message: z.infer<typeof responseShape>): void => {
+  const send = (message: PrimaryMessage): void => {
     if (worker.isConnected()) worker.send(message, () => undefined)
   }
   const admit = async (id: number, work: Work): Promise<void> => {
@@ -141,8 +168,17 @@ export function admitForWorker(
       send({ admission: { id } })
       return { cpuMs: await ended.promise }
     }
+    const askNodes = async (file: EncodedFile, isWanted: boolean): Promise<boolean> =>
+      encodingNodes === undefined ? false : encodingNodes.encode(file, { isWanted, signal })
     try {
-      if ('isWanted' in work) {
+      if ('file' in work) {
+        const { file, isWanted } = work
+        const isElsewhere = await runForClient(
+          () => work.client,
+          async () => askNodes(file, isWanted),
+        )
+        send({ admission: { id, isElsewhere } })
+      } else if ('isWanted' in work) {
         wanted.set(work.isWanted)
         await runForClient(
           () => work.client,

@@ -27,6 +27,7 @@ import type {
 import { SessionOpener } from '../stream/hls/session/session-opener.ts'
 import type { HlsSettings } from '../stream/delivery/encryption.ts'
 import { readOrCreateSecret } from '../stream/delivery/secret.ts'
+import type { EncodingNodes } from '../stream/hls/segment/encoded-video.ts'
 import { TranscodedAudio } from '../stream/hls/segment/transcoded-audio.ts'
 import { IndexStore } from '../media/index/index-store.ts'
 import type { IndexStoreOptions } from '../media/index/index-store.ts'
@@ -128,6 +129,8 @@ export interface LibraryOptions {
   awaitIndex?: IndexStoreOptions['awaitIndex']
   /** Shared with other processes. Default those of this process. */
   encodeSlots?: EncodeSlots | undefined
+  /** Default none: this node encodes. */
+  encodingNodes?: EncodingNodes | undefined
   logger: Logger
   signal: AbortSignal
 }
@@ -322,6 +325,8 @@ export interface Serving {
   library: Library
   /** Default unlimited. */
   pacing?: Pacing | undefined
+  /** Default none: this node encodes. */
+  encodes?: (EncodingNodes & { run(signal: AbortSignal): Promise<void> }) | undefined
   /** Default nothing is counted. */
   networks?: NetworkCounter | undefined
 }

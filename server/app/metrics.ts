@@ -130,8 +130,8 @@ function measureSegmentCache(cache: SegmentCache): void {
   })
 }
 
-/** Exports the load of this process's library: open files, index thread, audio transcoding. */
-function measureLibrary({ figures }: Pick<Library, 'figures'>): void {
+/** Exports the load of this process's library: open files, index thread, audio, renditions. */
+export function measureLibrary({ figures }: Pick<Library, 'figures'>): void {
   addGauge('aftercast_open_recordings', 'Recordings that are open for reading.', () => {
     return figures().openRecordings
   })

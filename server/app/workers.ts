@@ -44,12 +44,16 @@ type StartMessage = z.infer<typeof startShape>
  * @throws AppError `failed` if the first report of a worker is a failure; all have exited then
  */
 export async function startWorkers(
-  { config, io, logger, library, pacing, networks }: Serving,
+  { config, io, logger, library, pacing, encodes, networks }: Serving,
   onRequested: OnRequested,
 ): Promise<Workers> {
   if (config.analytics.firstParty) countForWorkers()
   const state = { isWalked: false }
-  const admission = { encodeSlots: new OwnEncodeSlots(config.renditions), egress: pacing?.egress }
+  const admission = {
+    encodeSlots: new OwnEncodeSlots(config.renditions),
+    egress: pacing?.egress,
+    encodingNodes: encodes,
+  }
   const firstUrl = Promise.withResolvers<string>()
   const fork = (): Worker => {
     const worker = cluster.fork()

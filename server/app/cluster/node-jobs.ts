@@ -4,10 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { SessionReference } from '../../../shared/paths.ts'
 import { withTimeout } from '../../../shared/with-timeout.ts'
 import type { LibraryProbe } from '../../library/catalog/scan/library-probe.ts'
+import { parseFileName } from '../../stream/hls/playlist/segment-names.ts'
+import { runForClient } from '../../base/admission/client.ts'
 import { isAppError } from '../../base/errors.ts'
 import type { JobQueues, NewJob, QueueFigures, QueueName } from '../../cluster/jobs/job-queues.ts'
-import type { InspectionJob, InspectionJobOutcome } from '../../cluster/jobs/job-shapes.ts'
-import { parseInspectionJob, parseSession } from '../../cluster/jobs/job-shapes.ts'
+import type {
+  EncodeJob,
+  EncodeOutcome,
+  InspectionJob,
+  InspectionJobOutcome,
+} from '../../cluster/jobs/job-shapes.ts'
+import { parseEncodeJob, parseInspectionJob, parseSession } from '../../cluster/jobs/job-shapes.ts'
 import { runJobs } from '../../cluster/jobs/run-jobs.ts'
 import type { JobRunnerOptions } from '../../cluster/jobs/run-jobs.ts'
 import { inspectIn } from '../scanning.ts'
@@ -19,7 +26,9 @@ const FIGURES_EVERY_MS = 10_000
 /** The format of images that most browsers request. */
 const FORMAT = 'avif'
 
-type Work = (data: unknown, signal: AbortSignal) => Promise<void>
+type Work = JobRunnerOptions['work']
+
+type RunnerParts = Required<Pick<JobRunnerOptions, 'isReady'>> & { queues: JobQueues }
 
 /** The jobs of one node. */
 export interface NodeJobs {
@@ -29,8 +38,18 @@ export interface NodeJobs {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** @param probe whether this node can read the recordings */
-export function createNodeJobs(serving: Serving, queues: JobQueues, probe: LibraryProbe): NodeJobs {
+export interface NodeJobsOptions {
+  queues: JobQueues
+  /** Whether this node can read the recordings. */
+  probe: LibraryProbe
+  /** Whether this node encodes for those that serve. */
+  encodesForOthers: boolean
+}
+
+export function createNodeJobs(
+  serving: Serving,
+  { queues, probe, encodesForOthers }: NodeJobsOptions,
+): NodeJobs {
   const { library, logger } = serving
   let figures: ReadonlyMap<QueueName, QueueFigures> = new Map()
   const onFailed = (err: unknown): void => logger.warn({ err }, 'a job failed; it is repeated')
@@ -62,6 +81,7 @@ export function createNodeJobs(serving: Serving, queues: JobQueues, probe: Libra
       const { artifacts, hasDecoders } = library
       if (artifacts !== undefined && hasDecoders)
         running.push(runThumbnails(serving, { queues, isReady }, signal))
+      if (encodesForOthers) running.push(runEncodes(serving, { queues, isReady }, signal))
       await Promise.all(running)
     },
   }
@@ -105,10 +125,64 @@ function inspectionWork(
   }
 }
 
+/** Of visitors that wait: found sooner than other jobs. */
+const ENCODE_PAUSES = { pollMs: 200, retryMs: 2000, extendMs: 3000 }
+const CANCELLED_EVERY_MS = 500
+
+/** Encodes what visitors of other nodes wait for, within the limits of this node. */
+async function runEncodes(
+  { library, config, logger }: Serving,
+  { queues, isReady }: RunnerParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const encode = async (job: EncodeJob, attempt: AbortSignal): Promise<EncodeOutcome> => {
+    const { version, name: fileName, session } = job
+    const row = library.catalog.findSession(session)
+    if (row === undefined) return { status: 'failed' }
+    const name = parseFileName(fileName)
+    const address = { version, name, signal: attempt, startPhase: () => () => undefined }
+    try {
+      const found = await library.sessions.openFile(row, address)
+      await found.session.close()
+      return { status: 'done' }
+    } catch (error) {
+      attempt.throwIfAborted()
+      if (isAppError(error, 'busy')) return { status: 'busy' }
+      logger.debug({ err: error }, 'a rendition was not encoded for another node')
+      return { status: 'failed' }
+    }
+  }
+  const work: Work = async (data, attempt, id) => {
+    const job = parseEncodeJob(data)
+    if (job === undefined) return { status: 'failed' }
+    const cancelled = new AbortController()
+    const watching = setInterval(() => {
+      const isCancelled = queues.find('encodes', { id }).then((found) => found?.state !== 'active')
+      isCancelled.then((is) => is && cancelled.abort()).catch(() => undefined)
+    }, CANCELLED_EVERY_MS)
+    try {
+      const either = AbortSignal.any([attempt, cancelled.signal])
+      return await runForClient(
+        () => job.client,
+        async () => encode(job, either),
+      )
+    } catch (error) {
+      if (cancelled.signal.aborted) return { status: 'busy' }
+      throw error
+    } finally {
+      clearInterval(watching)
+    }
+  }
+  const onFailed = (err: unknown): void => logger.warn({ err }, 'an encode failed; it is repeated')
+  const { concurrency } = config.renditions
+  const pauses = ENCODE_PAUSES
+  await runJobs({ queues, queue: 'encodes', concurrency, isReady, work, onFailed, pauses }, signal)
+}
+
 /** Rendered ahead where all nodes share the images. */
 async function runThumbnails(
   serving: Serving,
-  { queues, isReady }: Required<Pick<JobRunnerOptions, 'isReady'>> & { queues: JobQueues },
+  { queues, isReady }: RunnerParts,
   signal: AbortSignal,
 ): Promise<void> {
   // Loaded here, so that a node which renders nothing does not need the memory.

@@ -11,10 +11,12 @@ import { DECODER_INSTALL } from '../../decode/child/decoder-package.ts'
 import { AppError } from '../../base/errors.ts'
 import { purgeChanges } from '../../site/purge/purge-changes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { JobEncodes } from '../cluster/encoding-nodes.ts'
 import { joinCluster } from '../cluster/join-cluster.ts'
 import type { NodeJobs } from '../cluster/node-jobs.ts'
 import { openSharedArtifacts } from '../artifacts.ts'
 import { admissionOfPrimary } from '../admission-requests.ts'
+import { encodeOffer } from '../encoded-video.ts'
 import { awaitIndexOfPrimary } from '../index-requests.ts'
 import { openLibrary } from '../library.ts'
 import { createLog } from '../../base/log/logger.ts'
@@ -57,6 +59,16 @@ interface Node extends Serving {
   networks: NetworkBytes
 }
 
+/** Undefined on a node that has no cluster, serves nobody, or does not encode. */
+async function createJobEncodes(
+  joined: Cluster | undefined,
+  offer: string | undefined,
+): Promise<JobEncodes | undefined> {
+  if (joined === undefined || offer === undefined) return undefined
+  const { JobEncodes: Encodes } = await import('../cluster/encoding-nodes.ts')
+  return new Encodes({ queues: joined.queues, offer })
+}
+
 interface NodeOptions extends Pick<Node, 'config' | 'io' | 'version'> {
   /** As in `claimRecordings`. */
   mayRebuild: boolean
@@ -94,19 +106,28 @@ async function runNode(
   const { location } = claimed
   const { signal } = io
   const artifacts = await openSharedArtifacts({ config, location, logger, io })
+  const offer = encodeOffer(config)
   const joining = { config, logger, signal, mayStartWithout: true }
-  const joined = isWorker ? undefined : await joinCluster(joining)
+  const joined = isWorker
+    ? undefined
+    : await joinCluster({ ...joining, offer: start === undefined ? offer : undefined })
+  const encodes = await createJobEncodes(start && joined, offer)
   const mode = isWorker ? 'read' : 'write'
   const awaitIndex = cluster.worker && awaitIndexOfPrimary(cluster.worker)
   const admission = cluster.worker && admissionOfPrimary(cluster.worker)
-  const ofPrimary = { awaitIndex, encodeSlots: admission?.encodeSlots }
+  const encodingNodes = config.database === undefined ? undefined : admission?.encodingNodes
+  const ofPrimary = {
+    awaitIndex,
+    encodeSlots: admission?.encodeSlots,
+    encodingNodes: encodingNodes ?? encodes,
+  }
   const opening = openLibrary({ config, location, artifacts, mode, ...ofPrimary, logger, signal })
   const library = await opening.catch(async (error: unknown) => {
     await joined?.close()
     throw error
   })
   const pacing = createPacing(config.limits, admission?.egress)
-  const serving = { config, io, logger, library, pacing }
+  const serving = { config, io, logger, library, pacing, encodes }
   if (!isWorker && !library.hasDecoders) logger.warn(WITHOUT_DECODERS)
   try {
     if (config.server.metrics !== undefined) {
@@ -135,17 +156,18 @@ async function scanAndServe(serving: Node, start: Start | undefined): Promise<vo
   const scan =
     joined === undefined
       ? startScanning(stoppable, (onProgress) => createLibraryScanner({ ...stoppable, onProgress }))
-      : await startScanningInCluster(stoppable, joined)
+      : await startScanningInCluster(stoppable, joined, { serves: start !== undefined })
   const purging = startPurging(serving, signal)
   const isPruning = (): boolean => scan.figures?.().isScanning === true
   const merging = joined?.mergeActivity({ isPruning, signal })
+  const encoding = serving.encodes?.run(signal)
   const exchanging = start && joined && exchangePageAssets(serving.config, joined, signal)
   const recording = start && recordInDemo(serving, signal)
   try {
     await serveBesideScan(serving, scan, start)
   } finally {
     stopping.abort()
-    await Promise.all([scan.ended, purging, merging, exchanging, recording])
+    await Promise.all([scan.ended, purging, merging, exchanging, encoding, recording])
   }
 }
 
@@ -185,6 +207,10 @@ async function serveBesideScan(serving: Node, scan: Scan, start: Start | undefin
   const { io } = serving
   const state = { isWalked: false }
   const metrics = await startMetrics(serving, scan, () => state.isWalked)
+  if (metrics !== undefined && start === undefined) {
+    const { measureLibrary } = await import('../metrics.ts')
+    measureLibrary(serving.library)
+  }
   const { prioritise: onRequested } = scan
   const server = await start?.(serving, { isReady: () => state.isWalked, onRequested })
   const ended = endOfService(scan, io.signal)
@@ -302,7 +328,11 @@ function startScanning(
  * Scans while this node is the one that scans; otherwise follows another one. Inspects what the
  * scanning node finds.
  */
-async function startScanningInCluster(serving: Serving, joined: Cluster): Promise<Scan> {
+async function startScanningInCluster(
+  serving: Serving,
+  joined: Cluster,
+  { serves }: { serves: boolean },
+): Promise<Scan> {
   const { createLibraryProbe, createNode, createSharedScanner } =
     await import('../cluster/cluster-scan.ts')
   const { createNodeJobs, sessionJob } = await import('../cluster/node-jobs.ts')
@@ -329,7 +359,10 @@ async function startScanningInCluster(serving: Serving, joined: Cluster): Promis
     probe,
     scan: config.cluster.jobs ? scan : undefined,
   })
-  const jobs = config.cluster.jobs ? createNodeJobs(serving, joined.queues, probe) : undefined
+  const encodesForOthers = !serves && encodeOffer(config) !== undefined
+  const jobs = config.cluster.jobs
+    ? createNodeJobs(serving, { ...joined, probe, encodesForOthers })
+    : undefined
   const running = Promise.all([node.run(io.signal), jobs?.run(io.signal)])
   const ended = Promise.race([running.then(() => undefined), failed.promise])
   ended.catch(() => undefined)

@@ -1,15 +1,16 @@
 // The job queues of a cluster, in pg-boss.
 import { PgBoss } from 'pg-boss'
-import type { Job, JobInsert, Queue } from 'pg-boss'
+import type { Job, JobInsert, JobWithMetadata, Queue } from 'pg-boss'
 import { openJobConnections } from '../postgres/job-connections.ts'
 import type { JobConnections } from '../postgres/job-connections.ts'
 
 /**
  * `inspections`: recordings to inspect, by any node. `results`: what the scanning node has not
  * recorded yet. `requests`: sessions that visitors of some node requested before their inspection.
- * `thumbnails`: sessions whose thumbnail is not rendered yet.
+ * `thumbnails`: sessions whose thumbnail is not rendered yet. `encodes`: files of renditions that
+ * visitors of some node wait for.
  */
-export type QueueName = 'inspections' | 'results' | 'requests' | 'thumbnails'
+export type QueueName = 'inspections' | 'results' | 'requests' | 'thumbnails' | 'encodes'
 
 /** Jobs of a queue, as counted by the last pass of pg-boss's monitor. */
 export interface QueueFigures {
@@ -23,6 +24,8 @@ export interface JobQueuesOptions {
   url: string
   /** Errors of pg-boss's maintenance, and of idle connections. */
   onError: (error: Error) => void
+  /** What this node offers to others, who find it with `hasOffer`. Default nothing. */
+  offer?: string | undefined
 }
 
 /** A schema of its own: an operator can drop it while no node runs, and loses nothing. */
@@ -32,6 +35,8 @@ const HEARTBEAT_SECONDS = 10
 /** Of the monitor, which returns the jobs of such nodes to their queue. */
 const MONITOR_SECONDS = 5
 const MAINTENANCE_SECONDS = 60
+/** Of a node with an offer, which ends after three of them. */
+const OFFER_SECONDS = 3
 /** Crashes of nodes, not errors of a recording: those are results. */
 const MAX_RETRIES = 3
 const DELETE_AFTER_SECONDS = 60
@@ -55,9 +60,21 @@ const QUEUES: readonly (Omit<Queue, 'name'> & { name: QueueName })[] = [
     deleteAfterSeconds: DELETE_AFTER_SECONDS,
   },
   { name: 'thumbnails', policy: 'exclusive', ...inspecting, retentionSeconds: 24 * HOUR_SECONDS },
+  {
+    name: 'encodes',
+    policy: 'exclusive',
+    heartbeatSeconds: HEARTBEAT_SECONDS,
+    expireInSeconds: 60,
+    retryLimit: 1,
+    retentionSeconds: 60,
+    deleteAfterSeconds: DELETE_AFTER_SECONDS,
+  },
 ]
 
 export type FetchedJob = Job<unknown>
+
+/** State of a job, and what was passed to `complete`. */
+export type JobState = Pick<JobWithMetadata, 'state' | 'output'>
 
 export interface NewJob {
   data: object
@@ -96,6 +113,10 @@ export class JobQueues {
       maintenanceIntervalSeconds: MAINTENANCE_SECONDS,
       // Flows are not used.
       flowIntervalSeconds: MAINTENANCE_SECONDS,
+      ...(this.#options.offer !== undefined && {
+        instanceName: this.#options.offer,
+        instanceHeartbeatSeconds: OFFER_SECONDS,
+      }),
     })
     boss.on('error', this.#options.onError)
     try {
@@ -116,6 +137,32 @@ export class JobQueues {
     await this.#started().insert(queue, inserts)
   }
 
+  /** Adds a job, and returns its id; undefined if its key is in the queue already. */
+  async addOne(queue: QueueName, { data, key, priority }: NewJob): Promise<string | undefined> {
+    const options = { ...(key !== undefined && { singletonKey: key }), priority: priority ?? 0 }
+    return (await this.#started().send(queue, data, options)) ?? undefined
+  }
+
+  /** The newest job with an id or a key; undefined if it was deleted. */
+  async find(
+    queue: QueueName,
+    job: { id: string } | { key: string },
+  ): Promise<JobState | undefined> {
+    const found = await this.#started().findJobs(queue, job)
+    return found.at(-1)
+  }
+
+  /** Ends a job, unless it has ended: nobody needs its result. */
+  async cancel(queue: QueueName, id: string): Promise<void> {
+    await this.#started().cancel(queue, id)
+  }
+
+  /** Whether a node offers this, and has been heard of in the last seconds. */
+  async hasOffer(offer: string): Promise<boolean> {
+    const nodes = await this.#started().getInstances()
+    return nodes.some(({ live, name }) => live && name === offer)
+  }
+
   /** Takes up to `count` jobs, which this node then extends until it has completed them. */
   async take(queue: QueueName, count: number): Promise<FetchedJob[]> {
     return this.#started().fetch<unknown>(queue, { batchSize: count })
@@ -125,8 +172,9 @@ export class JobQueues {
     if (jobs.length > 0) await this.#started().touch(queue, [...jobs])
   }
 
-  async complete(queue: QueueName, jobs: readonly FetchedJob[]): Promise<void> {
-    if (jobs.length > 0) await this.#started().complete(queue, [...jobs])
+  /** @param output for `find`; default nothing */
+  async complete(queue: QueueName, jobs: readonly FetchedJob[], output?: object): Promise<void> {
+    if (jobs.length > 0) await this.#started().complete(queue, [...jobs], output)
   }
 
   /** Lets another node take the jobs. */

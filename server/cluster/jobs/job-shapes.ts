@@ -42,6 +42,22 @@ const inspectionResultShape = z.object({
 })
 export type InspectionJobResult = z.infer<typeof inspectionResultShape>
 
+/** A file of a rendition, by its URL, and the client that waits for it. */
+const encodeJobShape = z.object({
+  session: sessionShape,
+  version: z.string(),
+  name: z.string(),
+  client: z.string(),
+})
+export type EncodeJob = z.infer<typeof encodeJobShape>
+
+/**
+ * `done`: it is among the artifacts, if they can be written. `busy`: it is not, because of the
+ * limits of the node. `failed`: for another reason.
+ */
+const encodeOutcomeShape = z.object({ status: z.enum(['done', 'busy', 'failed']) })
+export type EncodeOutcome = z.infer<typeof encodeOutcomeShape>
+
 /** Undefined for anything else, as are the results of the parsers below. */
 export function parseInspectionJob(data: unknown): InspectionJob | undefined {
   return inspectionJobShape.safeParse(data).data
@@ -57,4 +73,12 @@ export function parseInspectionResult(data: unknown): InspectionJobResult | unde
 
 export function parseSession(data: unknown): SessionReference | undefined {
   return sessionShape.safeParse(data).data
+}
+
+export function parseEncodeJob(data: unknown): EncodeJob | undefined {
+  return encodeJobShape.safeParse(data).data
+}
+
+export function parseEncodeOutcome(output: unknown): EncodeOutcome | undefined {
+  return encodeOutcomeShape.safeParse(output).data
 }

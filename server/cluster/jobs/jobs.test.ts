@@ -246,6 +246,7 @@ it('prepares a database once for nodes that start together, and again if replace
   ])
   expect(await countJobs('inspections')).toBe(2)
   expect([...((await first?.figures())?.keys() ?? [])].toSorted()).toEqual([
+    'encodes',
     'inspections',
     'requests',
     'results',

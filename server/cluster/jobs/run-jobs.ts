@@ -8,8 +8,11 @@ export interface JobRunnerOptions {
   queue: QueueName
   /** Jobs that run at once. */
   concurrency: number
-  /** Runs one job. If it rejects, the job is repeated, here or on another node. */
-  work: (data: unknown, signal: AbortSignal) => Promise<void>
+  /**
+   * Runs one job, and returns what others find of it, if anything. If it rejects, the job is
+   * repeated, here or on another node.
+   */
+  work: (data: unknown, signal: AbortSignal, id: string) => Promise<object | void>
   /** Whether this node can run jobs now; it takes none otherwise. Default always. */
   isReady?: () => boolean
   /** A job failed. Outages of the database are not reported here. */
@@ -70,12 +73,13 @@ async function runJob(
   job: FetchedJob,
   signal: AbortSignal,
 ): Promise<void> {
+  let output: object | void
   try {
-    await work(job.data, signal)
+    output = await work(job.data, signal, job.id)
   } catch (error) {
     if (!signal.aborted) onFailed(error)
     await queues.giveBack(queue, [job]).catch(() => undefined)
     return
   }
-  await queues.complete(queue, [job]).catch(() => undefined)
+  await queues.complete(queue, [job], output ?? undefined).catch(() => undefined)
 }

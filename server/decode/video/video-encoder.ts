@@ -64,17 +64,17 @@ export function createVideoEncoder(options: VideoEncoderOptions): VideoEncoder {
 const size = z.int().min(2).max(4096).multipleOf(2)
 const codePoint = z.int().min(0).max(255)
 
-const formatShape = z.object({
-  value: z.object({
-    width: size,
-    height: size,
-    primaries: codePoint,
-    transfer: codePoint,
-    matrix: codePoint,
-    config: z.instanceof(Uint8Array).refine(({ length }) => length > 6 && length < 1024),
-  }),
-  cpuMs: z.number().nonnegative(),
+/** An `EncodedFormat`. */
+export const encodedFormatShape = z.object({
+  width: size,
+  height: size,
+  primaries: codePoint,
+  transfer: codePoint,
+  matrix: codePoint,
+  config: z.instanceof(Uint8Array).refine(({ length }) => length > 6 && length < 1024),
 })
+
+const formatShape = z.object({ value: encodedFormatShape, cpuMs: z.number().nonnegative() })
 
 const framesShape = z.object({
   value: z.object({

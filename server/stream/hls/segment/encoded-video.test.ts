@@ -19,7 +19,7 @@ import { readWholeBody } from '../../delivery/read-body.ts'
 import { planSegments } from '../playlist/segment-plan.ts'
 import { EncodedVideo } from './encoded-video.ts'
 import type { EncodedVideoOptions } from './encoded-video.ts'
-import { unpackFrames } from './video-artifact.ts'
+import { unpackFormat, unpackFrames } from './video-artifact.ts'
 
 /** Higher than the recording: it keeps its size. */
 const RENDITION = { kind: 'encoded', height: 360, number: 0 } as const
@@ -46,16 +46,22 @@ async function openNode(
   open = async (): Promise<OpenFile> => bytesFile(bytes),
 ) {
   const cacheFolder = cached ?? makeTempFolder('encoded')
+  const caches = { cache: new LimitedFolder({ folder: cacheFolder, maxBytes: 1024 ** 3 }), shared }
   const encodedVideo = new EncodedVideo({
     encoder,
     heights: [360],
     slots: new OwnEncodeSlots({ concurrency: 1 }),
     cache: new ClaimedCache({
-      cache: new LimitedFolder({ folder: cacheFolder, maxBytes: 1024 ** 3 }),
-      shared,
+      ...caches,
       kind: 'video-1',
       extension: 'h264',
       isIntact: (stored) => unpackFrames(stored) !== undefined,
+    }),
+    formatCache: new ClaimedCache({
+      ...caches,
+      kind: 'video-format-1',
+      extension: 'json',
+      isIntact: (stored) => unpackFormat(stored) !== undefined,
     }),
     encoderVersion: 'test',
     log,
@@ -96,8 +102,7 @@ describe('a segment of encoded video', () => {
     expect(finished() - before).toBe(2)
     const later = await openNode({ cached: node.cacheFolder })
     expect(await later.segment(0)).toEqual(first)
-    // The format is not stored.
-    expect(finished() - before).toBe(3)
+    expect(finished() - before).toBe(2)
   })
 
   test('has equal bytes when it is encoded again after its eviction', async () => {
@@ -115,8 +120,7 @@ describe('a segment of encoded video', () => {
     const before = finished()
     const second = await openNode({ shared: share() })
     expect(await second.segment(1)).toEqual(sent)
-    // Only the format.
-    expect(finished() - before).toBe(1)
+    expect(finished() - before).toBe(0)
   })
 
   test('is not immutable while the artifacts of the nodes are unavailable', async () => {

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../../../shared/with-timeout.ts'
 import type { TimeLimit } from '../../../../shared/with-timeout.ts'
+import type { SessionReference } from '../../../../shared/paths.ts'
+import type { Demand } from '../../../base/admission/demand.ts'
 import type { Charged, EncodeSlots, SlotRequest } from '../../../base/admission/encode-slots.ts'
 import { SharedWork } from '../../../base/admission/shared-work.ts'
 import { WantedWork } from '../../../base/admission/wanted-work.ts'
@@ -18,14 +20,14 @@ import {
   secondsFromTicks,
 } from '../../../media/media-index.ts'
 import type { InitTrack, SampleRun } from '../../../media/media-reader.ts'
-import type { ClaimedCache } from '../../../storage/artifacts/claimed-cache.ts'
+import type { CachedFile, ClaimedCache } from '../../../storage/artifacts/claimed-cache.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { Bandwidth } from '../playlist/bandwidth.ts'
 import type { Height } from '../playlist/segment-names.ts'
 import type { PlannedSegment } from '../playlist/segment-plan.ts'
 import type { PlannedRecording } from './planned-recording.ts'
 import { readRecordedVideo, videoInitOf } from './recorded-video.ts'
-import { packFrames, unpackFrames } from './video-artifact.ts'
+import { packFormat, packFrames, unpackFormat, unpackFrames } from './video-artifact.ts'
 
 /** What the video of each height has at most in bits per second. */
 const MAX_BITS: Record<Height, number> = { 360: 900_000, 480: 1_500_000, 720: 3_000_000 }
@@ -44,11 +46,33 @@ const RETRY_MS = 60_000
 /** Key frames that are tried for the format. */
 const MAX_KEY_FRAMES_TRIED = 8
 
+/** A file of a rendition, by its URL. */
+export interface EncodedFile {
+  session: SessionReference
+  version: string
+  name: string
+}
+
+/** Nodes of a cluster that encode for those that serve. */
+export interface EncodingNodes {
+  /**
+   * Whether they encode. If somebody waits for the file, resolves when one of them has added it to
+   * the artifacts, unless it could not; then this node has to encode it.
+   *
+   * @throws AppError `busy` if they are; the signal's reason
+   */
+  encode(file: EncodedFile, request: { isWanted: boolean; signal: AbortSignal }): Promise<boolean>
+}
+
 export interface EncodedVideoOptions {
   encoder: VideoEncoder
   heights: readonly Height[]
   slots: EncodeSlots
   cache: ClaimedCache
+  /** Of formats. */
+  formatCache: ClaimedCache
+  /** Default none: this node encodes. */
+  nodes?: EncodingNodes | undefined
   /** Identifies the package with the encoder, and the machine that it is built for. */
   encoderVersion: string
   log: { warn(details: object, message: string): void }
@@ -75,6 +99,8 @@ export interface FormatRequest {
   key: string
   /** Where the init segment is. */
   splitPoint: number
+  /** The init segment. */
+  initFile: EncodedFile
   /** Aborted when the request is abandoned. */
   signal?: AbortSignal | undefined
 }
@@ -86,6 +112,7 @@ export interface VideoRequest extends FormatRequest {
   as?: WantedRequest<unknown>['as']
   /** Identifies the segment in the rendition. */
   name: string
+  file: EncodedFile
 }
 
 export interface EncodedRun extends SampleRun {
@@ -140,7 +167,7 @@ export class EncodedVideo {
     const signal = request.signal ?? this.#options.signal
     const find = async (): Promise<EncodedFormat | 'none'> =>
       this.#sharedFormats.join(key, signal, async (abandoned) => {
-        const found = await this.#describe(request, abandoned)
+        const found = await this.#findFormat(key, request, abandoned)
         this.#formats.set(key, found)
         return found
       })
@@ -192,11 +219,19 @@ export class EncodedVideo {
     { demand, forget }: Wanted,
   ): Promise<StoredFrames> {
     const { cache, signal } = this.#options
-    // An artifact of these facts is the same on all nodes, whether or not the recording grows.
-    const file = { version: createHash('sha256').update(key).digest('hex'), isFinal: true }
-    const found = await cache.find(file, signal)
-    const frames = found && unpackFrames(found)
-    if (frames !== undefined) return this.#store(key, { ...frames, isLasting: true })
+    const file = cachedFile(key)
+    const find = async (): Promise<StoredFrames | undefined> => {
+      const found = await cache.find(file, signal)
+      const frames = found && unpackFrames(found)
+      return frames && this.#store(key, { ...frames, isLasting: true })
+    }
+    const found = await find()
+    if (found !== undefined) return found
+    if (await this.#isEncodedElsewhere(request.file, demand)) {
+      const encoded = await find()
+      if (encoded !== undefined) return encoded
+      if (!demand.isThere) throw notEncoded()
+    }
     const format = await this.format({ ...request, signal })
     if (format === undefined || (!demand.isThere && request.as !== 'ahead')) throw notEncoded()
     const encoded = await this.#run(key, { demand, signal }, async (stop) => {
@@ -206,6 +241,43 @@ export class EncodedVideo {
     const added = await cache.add(file, packFrames(encoded), signal)
     const own = { ...(unpackFrames(added.bytes) ?? encoded), isLasting: added.isLasting }
     return this.#store(key, own)
+  }
+
+  /** Whether other nodes encode the file; if somebody waits for it, whether they have. */
+  async #isEncodedElsewhere(file: EncodedFile, demand: Demand): Promise<boolean> {
+    const { nodes, signal } = this.#options
+    if (nodes === undefined) return false
+    const leaving = new AbortController()
+    const ended = new AbortController()
+    demand.watch(() => demand.isThere || leaving.abort(notEncoded()), ended.signal)
+    try {
+      const either = AbortSignal.any([signal, leaving.signal])
+      return await nodes.encode(file, { isWanted: demand.isThere, signal: either })
+    } finally {
+      ended.abort()
+    }
+  }
+
+  async #findFormat(
+    key: string,
+    request: FormatRequest,
+    signal: AbortSignal,
+  ): Promise<EncodedFormat | 'none'> {
+    const { formatCache, nodes } = this.#options
+    const file = cachedFile(key)
+    const find = async (): Promise<EncodedFormat | 'none' | undefined> => {
+      const found = await formatCache.find(file, signal)
+      return found && unpackFormat(found)
+    }
+    const found = await find()
+    if (found !== undefined) return found
+    if ((await nodes?.encode(request.initFile, { isWanted: true, signal })) === true) {
+      const described = await find()
+      if (described !== undefined) return described
+    }
+    const own = await this.#describe(request, signal)
+    const added = await formatCache.add(file, packFormat(own), this.#options.signal)
+    return unpackFormat(added.bytes) ?? own
   }
 
   #store(key: string, frames: StoredFrames): StoredFrames {
@@ -300,6 +372,11 @@ function cpuMsOf(result: EncoderResult<unknown>): number {
 }
 
 type StoredFrames = EncodedFrames & { isLasting: boolean }
+
+/** An artifact of these facts is the same on all nodes, whether or not the recording grows. */
+function cachedFile(key: string): CachedFile {
+  return { version: createHash('sha256').update(key).digest('hex'), isFinal: true }
+}
 
 /** Each frame is shown until the next one, the last one until the segment ends. */
 function runOf(

@@ -1,6 +1,7 @@
-// The encoded video of a segment as a file of a cache that nodes share.
-import { areFrames } from '../../../decode/video/video-encoder.ts'
-import type { EncodedFrames } from '../../../decode/video/video-job.ts'
+// Encoded video as files of a cache that nodes share: the frames of a segment, and the format of a
+// rendition.
+import { areFrames, encodedFormatShape } from '../../../decode/video/video-encoder.ts'
+import type { EncodedFormat, EncodedFrames } from '../../../decode/video/video-job.ts'
 
 const COUNT_BYTES = 4
 const FRAME_BYTES = 12
@@ -30,4 +31,23 @@ export function unpackFrames(packed: Uint8Array): EncodedFrames | undefined {
   )
   const frames = { sizes, ticks, bytes: buffer.subarray(start) }
   return areFrames(frames) ? frames : undefined
+}
+
+/** JSON with the payload of the avcC box in Base64. `none`: the recording has no renditions. */
+export function packFormat(format: EncodedFormat | 'none'): Uint8Array {
+  if (format === 'none') return Buffer.from(JSON.stringify(null))
+  const config = Buffer.from(format.config).toString('base64')
+  return Buffer.from(JSON.stringify({ ...format, config }))
+}
+
+/** Undefined for anything that `packFormat` has not made. */
+export function unpackFormat(packed: Uint8Array): EncodedFormat | 'none' | undefined {
+  try {
+    const format: unknown = JSON.parse(Buffer.from(packed).toString(), (name, value: unknown) =>
+      name === 'config' ? Uint8Array.from(Buffer.from(String(value), 'base64')) : value,
+    )
+    return format === null ? 'none' : encodedFormatShape.safeParse(format).data
+  } catch {
+    return undefined
+  }
 }

@@ -5,7 +5,7 @@ import type { VideoTrack } from '../../../media/media-index.ts'
 import type { InitTrack } from '../../../media/media-reader.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { longestSeconds } from '../playlist/media-playlist.ts'
-import { segmentFileName } from '../playlist/segment-names.ts'
+import { initFileName, segmentFileName } from '../playlist/segment-names.ts'
 import type { EncodedRendition, SegmentNumber } from '../playlist/segment-names.ts'
 import type { PlannedSegment } from '../playlist/segment-plan.ts'
 import type { EncodedRun, EncodedVideo, FormatRequest } from '../segment/encoded-video.ts'
@@ -100,15 +100,18 @@ export class EncodedRenditions {
 
   #segmentRequest({ rendition, range, ...address }: EncodedAddress) {
     const request = this.#formatRequest(rendition, address.number, address)
-    return request && { ...request, range, name: segmentFileName(address, 'fmp4') }
+    if (request === undefined) return undefined
+    const file = { ...request.initFile, name: segmentFileName(address, 'fmp4', rendition) }
+    return { ...request, range, name: segmentFileName(address, 'fmp4'), file }
   }
 
   /** Of the init segment that applies to a segment. */
   #formatRequest(
-    { height }: EncodedRendition,
+    rendition: EncodedRendition,
     segmentNumber: number,
     { open, signal }: EncodeContext,
   ): FormatRequest | undefined {
+    const { height } = rendition
     const recording = this.#options.recording()
     if (recording === undefined || open === undefined) return undefined
     const { segments } = recording.plan
@@ -118,7 +121,9 @@ export class EncodedRenditions {
     if (splitPoint === undefined) return undefined
     const { urlVersion, checkUnchanged } = this.#options
     const source = { recording, open: async () => this.#openMatching(open), checkUnchanged }
-    return { source, height, key: `${urlVersion}/${height}`, splitPoint, signal }
+    const name = initFileName(first, 'fmp4', rendition)
+    const initFile = { session: recording.session, version: urlVersion, name }
+    return { source, height, initFile, key: `${urlVersion}/${height}`, splitPoint, signal }
   }
 
   async #openMatching(open: () => Promise<OpenFile>): Promise<OpenFile> {

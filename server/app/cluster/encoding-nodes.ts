@@ -1,0 +1,96 @@
+// Encodes of a node that serves as jobs for the nodes of the cluster that only work.
+import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { currentClient } from '../../base/admission/client.ts'
+import { AppError, isAppError } from '../../base/errors.ts'
+import type { JobQueues } from '../../cluster/jobs/job-queues.ts'
+import { parseEncodeOutcome } from '../../cluster/jobs/job-shapes.ts'
+import type { EncodedFile, EncodingNodes } from '../../stream/hls/segment/encoded-video.ts'
+
+export interface JobEncodesOptions {
+  queues: Pick<JobQueues, 'addOne' | 'find' | 'cancel' | 'hasOffer'>
+  /** Of the nodes whose encoder is that of this node. */
+  offer: string
+  pauses?: EncodePauses
+}
+
+/** In milliseconds. */
+export interface EncodePauses {
+  /** Between lookups of what nodes offer. */
+  offerMs: number
+  /** Between lookups of a job. */
+  jobMs: number
+}
+
+const DEFAULT_PAUSES: EncodePauses = { offerMs: 2000, jobMs: 100 }
+
+export class JobEncodes implements EncodingNodes {
+  readonly #options: JobEncodesOptions
+  readonly #pauses: EncodePauses
+  /** Addresses of visitors are not in the database. */
+  readonly #salt = randomUUID()
+  readonly #firstLookup = Promise.withResolvers<void>()
+  #isOffered = false
+
+  constructor(options: JobEncodesOptions) {
+    this.#options = options
+    this.#pauses = options.pauses ?? DEFAULT_PAUSES
+  }
+
+  /** Follows what nodes offer, until the signal aborts. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { queues, offer } = this.#options
+    while (!signal.aborted) {
+      this.#isOffered = await queues.hasOffer(offer).catch(() => false)
+      this.#firstLookup.resolve()
+      await sleep(this.#pauses.offerMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  async encode(
+    file: EncodedFile,
+    { isWanted, signal }: { isWanted: boolean; signal: AbortSignal },
+  ): Promise<boolean> {
+    await this.#firstLookup.promise
+    if (!isWanted) return this.#isOffered
+    const { queues } = this.#options
+    const hash = (text: string): string => createHash('sha256').update(text).digest('base64url')
+    const { version, name } = file
+    const job = {
+      data: { ...file, client: hash(this.#salt + currentClient()) },
+      key: hash(`${version}/${name}`),
+    }
+    let id: string | undefined
+    const add = async (): Promise<void> => {
+      id = (await queues.addOne('encodes', job)) ?? id
+    }
+    try {
+      if (this.#isOffered) await add()
+      while (this.#isOffered) {
+        const found = await queues.find('encodes', { key: job.key })
+        if (found?.state === 'completed') {
+          id = undefined
+          return isEncoded(found.output)
+        }
+        if (found?.state === 'failed') return false
+        // Nobody waits for it any more on the node that has added it.
+        if (found === undefined || found.state === 'cancelled') await add()
+        await sleep(this.#pauses.jobMs, undefined, { signal })
+      }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (isAppError(error, 'busy')) throw error
+      // The database failed: this node encodes.
+    } finally {
+      if (id !== undefined) queues.cancel('encodes', id).catch(() => undefined)
+    }
+    return false
+  }
+}
+
+/** @throws AppError `busy` */
+function isEncoded(output: unknown): boolean {
+  const status = parseEncodeOutcome(output)?.status
+  if (status === 'busy') throw new AppError('busy', 'too much video is being encoded; try again')
+  return status === 'done'
+}
