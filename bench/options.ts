@@ -23,6 +23,8 @@ export interface BenchOptions {
    * one, and no rows of it.
    */
   older: string | undefined
+  /** For the rows of ffmpeg, which other benchmarks do not have. */
+  ffmpeg: string
   /** nginx-vod-module, built for the installed nginx. Default none: no rows of it. */
   vod: string
   /** Everything tiny: shows that it works, measures nothing, and has no time limit of its own. */
@@ -38,6 +40,7 @@ const FLAGS = {
   kills: { type: 'string', default: '200' },
   'phase-minutes': { type: 'string', default: '5' },
   older: { type: 'string' },
+  ffmpeg: { type: 'string', default: '/usr/bin/ffmpeg' },
   vod: { type: 'string', default: '' },
   smoke: { type: 'boolean', default: false },
 } as const
@@ -62,7 +65,7 @@ export function readBenchOptions<Name extends string>(
   known: readonly Name[],
 ): { names: readonly Name[]; options: BenchOptions } {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: FLAGS })
-  const { rows, vod } = values
+  const { rows, vod, ffmpeg } = values
   const older = values.older === undefined ? undefined : path.resolve(values.older)
   const folders = { cache: path.resolve(values.cache), older }
   const names = readNames(positionals, known)
@@ -75,7 +78,7 @@ export function readBenchOptions<Name extends string>(
     phaseMinutes: positive(values['phase-minutes'], 'phase-minutes'),
     isSmoke: false,
   } as const
-  return { names, options: { rows, vod, ...folders, ...(values.smoke ? SMOKE : full) } }
+  return { names, options: { rows, vod, ffmpeg, ...folders, ...(values.smoke ? SMOKE : full) } }
 }
 
 function readNames<Name extends string>(

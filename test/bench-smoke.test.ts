@@ -21,7 +21,7 @@ const PRINTED: Record<string, readonly RegExp[]> = {
     ...['ours mp4 plain', 'ours mkv plain', 'ours zipf aes, cache of a fifth'].map(row),
     ...['mp4', 'ts', 'mp4, 12 s'].map(row),
   ],
-  renditions: [row('360p')],
+  renditions: [row('360p, mp4'), row('360p is encoded')],
   'catalog kills': [
     /^\| ours streamers, identity +\| +ready bytes streamers, identity \|/m,
     row('the server'),
