@@ -61,6 +61,24 @@ test('the primary charges the client of the worker', async () => {
   await expect.poll(() => charged).toEqual([['192.0.2.1', 12]])
 })
 
+test('the primary charges the time of an encode that fails in the worker', async () => {
+  vi.useFakeTimers()
+  const charged: number[] = []
+  const { slots } = connect({
+    run: async (encode) => {
+      const result = await encode(soon.signal)
+      charged.push(result.cpuMs)
+      return result
+    },
+  })
+  const stopped = async (): Promise<never> => {
+    vi.advanceTimersByTime(1500)
+    throw new Error('stopped')
+  }
+  await expect(slots.run(stopped, soon)).rejects.toThrow('stopped')
+  expect(charged).toEqual([1500])
+})
+
 test('a worker that ends gives its slots back', async () => {
   const own = new OwnEncodeSlots({ concurrency: 1 })
   const [first, second] = [connect(own), connect(own)]

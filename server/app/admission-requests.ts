@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { currentClient, MAX_KEY_LENGTH, runForClient } from '../base/admission/client.ts'
 import type { Egress } from '../base/admission/egress.ts'
 import { Demand } from '../base/admission/demand.ts'
+import { runCharged } from '../base/admission/encode-slots.ts'
 import type { Charged, Encode, EncodeSlots, SlotRequest } from '../base/admission/encode-slots.ts'
 import { AppError, reasonOf } from '../base/errors.ts'
 import type { EncodedFile, EncodingNodes } from '../stream/hls/segment/encoded-video.ts'
@@ -132,9 +133,10 @@ function slotsOfPrimary({ enter, end, send, stops, nextId }: PrimaryLink): Encod
       let cpuMs = 0
       try {
         await enter(id, { client: currentClient(), isWanted: isWanted() }, signal)
-        const result = await encode(stop.signal)
-        cpuMs = result.cpuMs
-        return result
+        return await runCharged(
+          async () => encode(stop.signal),
+          (spentMs) => (cpuMs = spentMs),
+        )
       } finally {
         ended.abort()
         stops.delete(id)

@@ -41,6 +41,23 @@ test('refuses encodes while the processor time of a minute is spent', async () =
   await encode(slots, 'c', 1)
 })
 
+test('charges the time of an encode that fails or is stopped', async () => {
+  let nowMs = 0
+  const slots = new OwnEncodeSlots({ concurrency: 1, now: () => nowMs })
+  const stopped = async () => {
+    nowMs += 36_001
+    throw new Error('stopped')
+  }
+  await expect(
+    runForClient(
+      () => 'a',
+      async () => slots.run(stopped, soon),
+    ),
+  ).rejects.toThrow('stopped')
+  await expect(encode(slots, 'a', 1)).rejects.toMatchObject({ code: 'busy' })
+  await encode(slots, 'b', 1)
+})
+
 test('leaves time to other clients', async () => {
   const slots = new OwnEncodeSlots({ concurrency: 1, now: () => 0 })
   await encode(slots, 'a', 36_001)

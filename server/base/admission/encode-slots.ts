@@ -94,9 +94,8 @@ export class OwnEncodeSlots implements EncodeSlots {
     const runNow = async (): Promise<Result> => {
       entry.isRunning = true
       refuseSpent(budgets)
-      const result = await encode(entry.stop.signal)
-      for (const budget of budgets) budget.charge(result.cpuMs)
-      return result
+      const charge = (cpuMs: number) => budgets.forEach((budget) => budget.charge(cpuMs))
+      return runCharged(async () => encode(entry.stop.signal), charge, this.#now)
     }
     this.#entries.add(entry)
     demand?.watch(() => this.#update(entry), ended.signal)
@@ -141,6 +140,26 @@ export class OwnEncodeSlots implements EncodeSlots {
   #createBudget(share: number): TokenBucket {
     const burst = this.#concurrency * CPU_SHARE * share * MINUTE_MS
     return new TokenBucket({ perSecond: burst / 60, burst, now: this.#now })
+  }
+}
+
+/**
+ * Runs an encode, and charges what it says that it took. One that fails or is stopped says nothing:
+ * it is charged its whole time, because it uses one processor.
+ */
+export async function runCharged<Result extends Charged>(
+  encode: () => Promise<Result>,
+  charge: (cpuMs: number) => void,
+  now = () => performance.now(),
+): Promise<Result> {
+  const startedMs = now()
+  let cpuMs: number | undefined
+  try {
+    const result = await encode()
+    cpuMs = result.cpuMs
+    return result
+  } finally {
+    charge(cpuMs ?? now() - startedMs)
   }
 }
 
