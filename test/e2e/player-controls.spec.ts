@@ -401,6 +401,18 @@ test('names older sessions at the end of the newest one', async ({ page }) => {
   await expect(page.locator('[data-end-card]').getByRole('link')).toHaveCount(3)
 })
 
+for (const width of [360, 768, 1440]) {
+  test(`shows all of the end of audio alone: ${width} px`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 800 })
+    const video = await open(page, pathOf('ts-ac3-51-audio-only'))
+    await expect(page.getByRole('link', { name: 'Next session' })).toBeVisible()
+    await playToEnd(video)
+    const card = page.locator('[data-end-card]')
+    await expect(card.getByRole('button', { name: 'Watch again' })).toBeVisible()
+    expect(await card.evaluate(cutParts)).toEqual([])
+  })
+}
+
 test('gives the title to the system, and its buttons', async ({ page }) => {
   await page.addInitScript(() => {
     const actions: string[] = []
@@ -464,6 +476,18 @@ function playToEnd(video: Locator): Promise<void> {
     await element.play()
     await ended
   })
+}
+
+/** The visible elements in it that are partly outside of it. */
+function cutParts(card: Element): string[] {
+  const outer = card.getBoundingClientRect()
+  return [...card.querySelectorAll('p, a, a > *, button')]
+    .filter((element) => {
+      const { width, top, bottom, left, right } = element.getBoundingClientRect()
+      const isInside = top >= outer.top && bottom <= outer.bottom
+      return width > 0 && !(isInside && left >= outer.left && right <= outer.right)
+    })
+    .map(({ outerHTML }) => outerHTML)
 }
 
 /** Pixels by which the page is wider than the window. */
