@@ -176,6 +176,23 @@ test.describe('a language that is written from right to left', () => {
     expect(Math.abs(of.x + of.width / 2 - (above.x + above.width / 2))).toBeLessThan(1)
   })
 
+  test('the sign of a step is before its number', async ({ page }) => {
+    await openWhole(page, playerPath)
+    const step = page.getByRole('button', { name: '−10' })
+    const [sign, digit] = await step.evaluate((button) => {
+      const text = button.firstChild
+      if (!(text instanceof Text)) return []
+      const from = text.data.indexOf('−')
+      return [from, from + 1].map((at) => {
+        const range = document.createRange()
+        range.setStart(text, at)
+        range.setEnd(text, at + 1)
+        return range.getBoundingClientRect().x
+      })
+    })
+    expect(sign).toBeLessThan(digit ?? NaN)
+  })
+
   test('its time runs from left to right', async ({ page }) => {
     await openWhole(page, playerPath)
     const slider = page.getByRole('slider')
