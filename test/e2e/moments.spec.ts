@@ -209,6 +209,35 @@ test.describe('without video', () => {
   })
 })
 
+test.describe('with the page clock stopped', () => {
+  test.use({ pageClock: 'stopped' })
+
+  for (const isDecodable of [true, false]) {
+    const codec = isDecodable ? 'known' : 'missing'
+    test(`moves nothing when details are late: codec ${codec}`, async ({ page }) => {
+      await page.addInitScript(recordLayoutShifts)
+      if (!isDecodable) await removeDecoder(page)
+      const released = Promise.withResolvers<void>()
+      const chapters = [{ startSeconds: 0, title: 'Beginning' }]
+      await replaceDetails(page, { chapters }, released.promise)
+      const requested = page.waitForRequest('**/api/session/**')
+      await page.goto(minute)
+      const video = page.locator('video')
+      if (isDecodable) await expect.poll(() => position(video)).toBeGreaterThan(0)
+      // The controls wait this long for a first frame.
+      await expect(video).toBeAttached()
+      await page.clock.runFor(1000)
+      await requested
+      await page.clock.runFor(1500)
+      released.resolve()
+      await expect(page.getByRole('list', { name: 'Chapters' })).toBeVisible()
+      const sound = page.getByRole('button', { name: 'Sound only' })
+      await expect(sound).toHaveCount(isDecodable ? 0 : 1)
+      expect(await layoutShift(page)).toBe(0)
+    })
+  }
+})
+
 test('names the codec that the browser lacks, and stays usable', async ({ page }) => {
   await removeDecoder(page)
   await page.goto(minute)
@@ -236,9 +265,11 @@ async function expectLine(page: Page): Promise<void> {
   await expect.poll(preview).toContain('0:00:')
 }
 
-async function replaceDetails(page: Page, change: object): Promise<void> {
+/** They arrive only once `released` is resolved. */
+async function replaceDetails(page: Page, change: object, released?: Promise<void>): Promise<void> {
   await page.route('**/api/session/**', async (route) => {
     const response = await route.fetch()
+    await released
     await route.fulfill({ response, json: { ...(await response.json()), ...change } })
   })
 }

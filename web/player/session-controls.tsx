@@ -165,7 +165,11 @@ export function SessionControls(props: SessionControlsProps) {
         <Views {...{ api, playback, session, views }} around={around.sessions} onViews={setViews} />
       )}
       <StageOverlays {...{ api, session, playback, neighbours, keyResult }}>
-        <StallSpinner {...{ playback, qualities, note }} onQuality={selectQuality} />
+        <StallSpinner
+          {...{ playback, note }}
+          qualities={storyboard.room && qualities}
+          onQuality={selectQuality}
+        />
       </StageOverlays>
       {isHelpOpen && <ShortcutsDialog shortcuts={shortcuts} onClose={() => setIsHelpOpen(false)} />}
     </>

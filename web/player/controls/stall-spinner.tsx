@@ -13,7 +13,8 @@ const DELAY_MS = 500
 
 interface StallSpinnerProps {
   playback: Playback
-  qualities: readonly Quality[]
+  /** Undefined until they are known. */
+  qualities: readonly Quality[] | undefined
   /** Shown for some seconds. */
   note: string | undefined
   /** The visitor chose a quality, by its id. */
@@ -29,11 +30,12 @@ export function StallSpinner({ playback, qualities, note, onQuality }: StallSpin
   const isAway = usePlayback(playback, (state) => state.isUnreachable)
   const isShown = useDelayed(isWaiting, DELAY_MS)
   const codec = usePlayback(playback, (state) => state.codec)
-  const sound = qualities.find(({ id }) => id === SOUND_ONLY)
+  const sound = qualities?.find(({ id }) => id === SOUND_ONLY)
   return (
     // Exists before the announcement, which screen readers would miss otherwise.
     <output className={styles.stall} data-stall={isShown ? '' : undefined}>
-      {codec !== undefined && (
+      {/* With its button: it would move otherwise. */}
+      {codec !== undefined && qualities && (
         <span className={styles.note}>
           {describeMissingCodec(codec)}
           {sound && (

@@ -21,8 +21,11 @@ interface StoryboardOptions {
   playback: Playback
 }
 
-/** Without details after this time, the room of a strip is reserved. */
-const DECISION_MS = 500
+/**
+ * Without details after this time, the room of a strip is reserved. Chapters and menus that come
+ * later move the controls.
+ */
+const DECISION_MS = 2000
 
 /** Loads the storyboard once the details contain its URL. */
 export function useStoryboard({ details, base, playback }: StoryboardOptions): Storyboard {
