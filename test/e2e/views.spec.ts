@@ -31,7 +31,8 @@ test.beforeAll(async () => {
       await library.place(`${streamer}/${date}/talk/${part}.mkv`, 'mkv-h264-aac-60s.mkv')
     }
     const timestamp = Date.UTC(2026, 0, 31, 20) / 1000 + seconds
-    const info = JSON.stringify({ title: `Live with ${streamer}`, timestamp })
+    const chapters = [{ start_time: 0, title: 'Beginning' }]
+    const info = JSON.stringify({ title: `Live with ${streamer}`, timestamp, chapters })
     await library.place(`${streamer}/${date}/talk/talk.info.json`, Buffer.from(info))
   }
   server = await startServer({ args: library.args, environment: { AFTERCAST_WORKERS: '1' } })
@@ -159,6 +160,19 @@ test('a session that has no known time is not aligned, and can be closed', async
   await expect(page.getByText('Not recorded at this moment')).toBeVisible()
   await page.getByRole('button', { name: 'Close nobody' }).click()
   await expect(page.locator('video')).toHaveCount(1)
+})
+
+test('no chapter is over a view', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 1000 })
+  await open(page, watchPagePath(alice) + withViews(bob))
+  await expect(viewOf(page, bob)).toBeVisible()
+  const bottomOf = async (locator: Locator) => {
+    const { y, height } = (await locator.boundingBox()) ?? { y: NaN, height: NaN }
+    return y + height
+  }
+  const chapters = page.getByRole('list', { name: 'Chapters' })
+  const viewBottom = await bottomOf(viewOf(page, bob))
+  await expect.poll(async () => (await chapters.boundingBox())?.y).toBeGreaterThan(viewBottom)
 })
 
 for (const colorScheme of ['light', 'dark'] as const) {

@@ -78,7 +78,12 @@ export function PlayerPage({ api, preloader, session, hasViews }: PlayerPageProp
         size="session"
         back={<BackButton parent={sessionsPagePath(streamer)} />}
       />
-      <div ref={playerRef} data-player="" data-settled={isSettled || undefined}>
+      <div
+        ref={playerRef}
+        data-player=""
+        data-views={hasViews || undefined}
+        data-settled={isSettled || undefined}
+      >
         {isUnavailable ? (
           <UnavailableSession key={source} api={api} session={session} onSettled={onSettled} />
         ) : (

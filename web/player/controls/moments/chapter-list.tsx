@@ -68,7 +68,8 @@ function useSide(stage: HTMLElement | null): CSSProperties | undefined {
     const measure = () => {
       const room = (player.clientWidth - stage.offsetWidth) / 2 - SIDE_GAP
       const inlineSize = Math.min(room, MAX_SIDE)
-      const isTaken = player.dataset['chat'] === 'beside'
+      const { chat, views } = player.dataset
+      const isTaken = chat === 'beside' || views !== undefined
       setSide(
         isTaken || room < MIN_SIDE ? undefined : { inlineSize, blockSize: stage.offsetHeight },
       )
