@@ -7,6 +7,7 @@ import type { SessionReference } from '../../shared/paths.ts'
 import { patienceMs } from '../support/patience.ts'
 import { startServer, type StartedServer } from '../support/servers/start-server.ts'
 import { createTempLibrary, type TempLibrary } from '../support/temp-library.ts'
+import { layoutShift, recordLayoutShifts } from './layout-shift.ts'
 import { expect, test } from './site.ts'
 import { position, seek } from './video-position.ts'
 
@@ -173,6 +174,38 @@ test('no chapter is over a view', async ({ page }) => {
   const chapters = page.getByRole('list', { name: 'Chapters' })
   const viewBottom = await bottomOf(viewOf(page, bob))
   await expect.poll(async () => (await chapters.boundingBox())?.y).toBeGreaterThan(viewBottom)
+})
+
+test.describe('with the page clock stopped', () => {
+  // The controls wait for the views, but not for long.
+  test.use({ pageClock: 'stopped' })
+
+  for (const width of [360, 768, 1440]) {
+    test(`moves nothing when the views appear: ${width} px`, async ({ page }) => {
+      await page.addInitScript(recordLayoutShifts)
+      await page.setViewportSize({ width, height: 1000 })
+      const released = Promise.withResolvers<void>()
+      await page.route('**/api/around/**', async (route) => {
+        await released.promise
+        await route.continue()
+      })
+      await open(page, watchPagePath(alice) + withViews(bob, carol))
+      await expect(page.locator('[role=slider]')).toBeAttached()
+      released.resolve()
+      await expect(page.getByRole('region', { name: 'Views' })).toBeVisible()
+      await expect(page.getByRole('slider')).toBeVisible()
+      expect(await layoutShift(page)).toBe(0)
+    })
+  }
+
+  test('the controls are there without the views', async ({ page }) => {
+    await page.route('**/api/around/**', () => undefined)
+    await open(page, watchPagePath(alice) + withViews(bob))
+    await expect(page.locator('[role=slider]')).toBeAttached()
+    await expect(page.getByRole('slider')).toHaveCount(0)
+    await page.clock.runFor(2000)
+    await expect(page.getByRole('slider')).toBeVisible()
+  })
 })
 
 for (const colorScheme of ['light', 'dark'] as const) {

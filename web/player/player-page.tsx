@@ -100,7 +100,7 @@ export function PlayerPage({ api, preloader, session, hasViews }: PlayerPageProp
               onFirstFrame={onFirstFrame}
               onPlaying={beginVideo}
             />
-            <div className={styles.controls}>
+            <div className={styles.controls} data-below={(hasViews && !hasWaited) || undefined}>
               {startedSource !== undefined && playback && (
                 <SessionControls
                   key={source}

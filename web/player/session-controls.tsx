@@ -161,8 +161,8 @@ export function SessionControls(props: SessionControlsProps) {
           />
         </>
       )}
-      {around.isSettled && views.length > 0 && (
-        <Views {...{ api, playback, session, views }} around={around.sessions} onViews={setViews} />
+      {views.length > 0 && (
+        <Views {...{ api, playback, session, around, views }} onViews={setViews} />
       )}
       <StageOverlays {...{ api, session, playback, neighbours, keyResult }}>
         <StallSpinner

@@ -8,7 +8,7 @@ import type { PageApi } from '../../api/page-api.ts'
 import { translate } from '../../language/translate.ts'
 import { Name } from '../../ui/name.tsx'
 import type { Playback } from '../playback/playback.ts'
-import type { SessionAround } from '../story/use-around.ts'
+import type { Around, SessionAround } from '../story/use-around.ts'
 import { formatViews, isSame, viewsFrom } from './view-list.ts'
 import type { View } from './view-list.ts'
 import { ViewTile } from './view-tile.tsx'
@@ -19,8 +19,7 @@ export interface ViewsProps {
   playback: Playback
   /** The session of the page, which the others follow. */
   session: SessionReference
-  /** What is known of the sessions at the same time. */
-  around: readonly SessionAround[]
+  around: Around
   views: readonly View[]
   onViews(this: void, views: readonly View[]): void
 }
@@ -30,10 +29,11 @@ const SEVERAL_VIEWS = '(width >= 40rem)'
 
 export function Views(props: ViewsProps) {
   const { api, playback, session, around, views, onViews } = props
+  const known = around.sessions
   const player = playback.video.closest('[data-player]')
   const hasSeveral = useMediaQuery(SEVERAL_VIEWS)
   const [heard, hear] = useSound(playback)
-  if (!player) return null
+  if (!player || !around.isSettled) return null
   const replace = (view: View, ...by: View[]): void =>
     onViews(views.flatMap((other) => (other === view ? by : [other])))
   return createPortal(
@@ -45,7 +45,7 @@ export function Views(props: ViewsProps) {
             <ViewTile
               key={key}
               {...{ api, playback, view }}
-              known={around.find((other) => isSame(other, view))}
+              known={known.find((other) => isSame(other, view))}
               isHeard={heard === key}
               onHeard={(isHeard) => hear(isHeard ? key : undefined)}
               onShift={(shiftSeconds) => replace(view, { ...view, shiftSeconds })}
@@ -57,21 +57,25 @@ export function Views(props: ViewsProps) {
           )
         })
       ) : (
-        <ViewSwitch {...{ playback, session, around, views }} />
+        <ViewSwitch {...{ playback, session, known, views }} />
       )}
     </section>,
     player,
   )
 }
 
+interface ViewSwitchProps extends Pick<ViewsProps, 'playback' | 'session' | 'views'> {
+  known: readonly SessionAround[]
+}
+
 /** Shows another session instead: a phone has room and data for one. */
-function ViewSwitch(props: Pick<ViewsProps, 'playback' | 'session' | 'around' | 'views'>) {
-  const { playback, session, around, views } = props
+function ViewSwitch(props: ViewSwitchProps) {
+  const { playback, session, known, views } = props
   const navigate = useNavigate()
 
   function show(view: View): void {
-    const known = around.find((other) => isSame(other, view))
-    const seconds = playback.video.currentTime - (known?.offsetSeconds ?? 0) - view.shiftSeconds
+    const { offsetSeconds = 0 } = known.find((other) => isSame(other, view)) ?? {}
+    const seconds = playback.video.currentTime - offsetSeconds - view.shiftSeconds
     const query = new URLSearchParams({
       with: formatViews(viewsFrom(view, session, views)),
       t: Math.max(seconds, 0).toFixed(1),
