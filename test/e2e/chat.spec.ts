@@ -57,6 +57,18 @@ test.beforeAll(async () => {
   for (const sessionId of ['talk', 'growing', 'silent']) await indexed(sessionId)
 })
 
+test('is loaded before it is opened, so that it moves what is in sight at once', async ({
+  page,
+}) => {
+  const loaded = page.waitForResponse(/\/rare-parts-[^/]+\.js$/)
+  await open(page, 'talk')
+  expect((await loaded).ok()).toBe(true)
+  await expect(page.getByRole('button', { name: 'Chat', exact: true })).toHaveAttribute(
+    'aria-expanded',
+    'false',
+  )
+})
+
 test('follows the position through pause, seek and speed', async ({ page, consoleErrors }) => {
   const hosts = new Set<string>()
   page.on('request', (request) => hosts.add(new URL(request.url()).origin))

@@ -151,7 +151,7 @@ export function SessionControls(props: SessionControlsProps) {
               rememberRate()
             }}
           />
-          {chat?.isOpen && (
+          {chat && (
             <ChatPanel {...{ playback, chat }} onSeek={(seconds) => playFrom(playback, seconds)} />
           )}
           <SessionStory

@@ -23,7 +23,12 @@ export interface ChatPanelProps {
 /** A day. */
 const MAX_OFFSET_SECONDS = 86_400
 
-export function ChatPanel({ playback, chat, onSeek }: ChatPanelProps) {
+/** Nothing while the chat is closed: its code is loaded before, so that it opens at once. */
+export function ChatPanel(props: ChatPanelProps) {
+  return props.chat.isOpen && <OpenChat {...props} />
+}
+
+function OpenChat({ playback, chat, onSeek }: ChatPanelProps) {
   const { source, isFailed, isRoomBeside, offsetSeconds, setOffset } = chat
   const [text, setText] = useState('')
   const [user, setUser] = useState<string>()
