@@ -43,6 +43,8 @@ const RELEASES: readonly Release[] = [
   { name: '0.2.0', commit: '2c1fcdc3', isCluster: false },
   { name: '0.2.0-cluster-1', commit: 'd618377e', isCluster: true },
   { name: '0.2.0-cluster-6', commit: '1e7457e6', isCluster: true },
+  { name: '1.0.0', commit: '9fd19897', isCluster: false },
+  { name: '1.0.0-cluster', commit: '9fd19897', isCluster: true },
 ]
 const THIS_CHECKOUT = path.resolve(import.meta.dirname, '..')
 const TARGET = path.join(THIS_CHECKOUT, 'test/fixtures/releases')

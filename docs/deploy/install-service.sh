@@ -24,7 +24,7 @@ esac
 [ -d "$recordings" ] || fail "there is no folder $recordings"
 recordings=$(cd "$recordings" && pwd)
 [ "$(id -u)" = 0 ] || fail 'run it as root'
-command -v aftercast >/dev/null || fail 'install the tarball of npm pack first: npm install --global ./aftercast-0.2.0.tgz'
+command -v aftercast >/dev/null || fail 'install the tarball of npm pack first: npm install --global ./aftercast-1.0.0.tgz'
 command -v caddy >/dev/null || fail 'install Caddy first: apt-get install caddy'
 address="AFTERCAST_PUBLIC_URL=https://$host"
 if [ -e "$settings" ] && ! grep -qxF "$address" "$settings"; then
