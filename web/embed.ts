@@ -44,7 +44,7 @@ function start(stage: HTMLElement, session: SessionReference): void {
   video.setAttribute('aria-label', document.title)
   stage.append(video)
   showTitle(stage, video, session)
-  const config = new Resource(loadConfig, Infinity)
+  const config = new Resource(loadConfig, { maxAgeMs: Infinity })
   const range = parseLinkedRange(location.search)
   const { playback, end } = playSession(video, base + playlistApiPath(session), {
     findStart: async (signal) => loadStart(config, range, signal),

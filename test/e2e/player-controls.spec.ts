@@ -48,6 +48,19 @@ test('plays, pauses, seeks and mutes by keys, wherever the focus is', async ({ p
   expect(await page.evaluate(() => scrollY)).toBe(0)
 })
 
+test('gets the menus of a session that its server had not read yet', async ({ page }) => {
+  let responses = 0
+  await page.route('**/api/session/**', async (route) => {
+    responses += 1
+    const tracks = { audio: [], subtitles: [] }
+    if (responses > 1) await route.continue()
+    else await route.fulfill({ json: { growing: false, chapters: [], tracks, qualities: [] } })
+  })
+  await open(page)
+  await expect(page.getByRole('button', { name: 'Quality' })).toBeVisible()
+  expect(responses).toBe(2)
+})
+
 test('tells the story of the session, with time codes that seek', async ({ page }) => {
   const title = 'Boss <b>fight</b>'
   const description = `0:06 Start\n${'A long text. '.repeat(60)}\n0:30 End, 9:59 never`

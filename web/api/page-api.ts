@@ -74,15 +74,18 @@ export function createPageApi(url: string): PageApi {
   const details = new ResourceCache(MAX_DETAILS, async (streamer, signal) =>
     parseShape(detailsResponse, await fetchJson(base + detailsApiPath(streamer), signal)),
   )
-  const sessionDetails = new ResourceCache(MAX_DETAILS, async (path, signal) =>
-    parseShape(sessionResponse, await fetchJson(base + path, signal)),
+  const sessionDetails = new ResourceCache(
+    MAX_DETAILS,
+    async (path, signal) => parseShape(sessionResponse, await fetchJson(base + path, signal)),
+    // Without a duration, its server has not read the recording yet.
+    { isComplete: ({ durationSeconds }) => durationSeconds !== undefined },
   )
   const config = new Resource(
     (signal) =>
       fetchJson(base + configApiPath, signal)
         .catch(() => undefined) // Parsed as a configuration without ads and analytics.
         .then((body) => parsePageConfig(body, base)),
-    Infinity,
+    { maxAgeMs: Infinity },
   )
   return {
     config: () => config,

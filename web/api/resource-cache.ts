@@ -1,15 +1,22 @@
 // A bounded LRU cache of resources by key.
 import { Resource } from './resource.ts'
+import type { ResourceOptions } from './resource.ts'
 
 /** Caches `limit` resources; one with subscribers is never evicted. */
 export class ResourceCache<T> {
   readonly #limit: number
   readonly #load: (key: string, signal: AbortSignal) => Promise<T>
+  readonly #options: ResourceOptions<T>
   readonly #resources = new Map<string, Resource<T>>()
 
-  constructor(limit: number, load: (key: string, signal: AbortSignal) => Promise<T>) {
+  constructor(
+    limit: number,
+    load: (key: string, signal: AbortSignal) => Promise<T>,
+    options: ResourceOptions<T> = {},
+  ) {
     this.#limit = limit
     this.#load = load
+    this.#options = options
   }
 
   /** The resource of a key, created on first use. It loads nothing before it has a subscriber. */
@@ -20,7 +27,7 @@ export class ResourceCache<T> {
       this.#resources.set(key, found)
       return found
     }
-    const created = new Resource((signal) => this.#load(key, signal))
+    const created = new Resource((signal) => this.#load(key, signal), this.#options)
     this.#evict()
     this.#resources.set(key, created)
     return created

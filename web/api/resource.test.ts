@@ -118,12 +118,33 @@ test('a cache evicts the least recently used resource, but none with subscribers
 
 test('loads once if the value never becomes stale', async () => {
   const { load, signals } = createSource()
-  const resource = new Resource(load, Infinity)
+  const resource = new Resource(load, { maxAgeMs: Infinity })
   const leave = resource.subscribe(() => undefined)
   await vi.advanceTimersByTimeAsync(10)
   leave()
   await vi.advanceTimersByTimeAsync(86_400_000)
   resource.subscribe(() => undefined)
   expect(resource.read()).toEqual({ status: 'loaded', value: 1 })
+  expect(signals).toHaveLength(1)
+})
+
+test('loads an incomplete value again while it is watched', async () => {
+  const { load, signals } = createSource()
+  const resource = new Resource(load, { isComplete: (call) => call === 3 })
+  const leave = resource.subscribe(() => undefined)
+  await vi.advanceTimersByTimeAsync(2020)
+  expect(resource.read()).toEqual({ status: 'loaded', value: 2 })
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(resource.read()).toEqual({ status: 'loaded', value: 3 })
+  expect(signals).toHaveLength(3)
+  leave()
+})
+
+test('loads nothing again once nobody watches', async () => {
+  const { load, signals } = createSource()
+  const leave = new Resource(load, { isComplete: () => false }).subscribe(() => undefined)
+  await vi.advanceTimersByTimeAsync(10)
+  leave()
+  await vi.advanceTimersByTimeAsync(60_000)
   expect(signals).toHaveLength(1)
 })

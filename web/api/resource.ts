@@ -8,20 +8,34 @@ export type LoadState<T> =
 
 /** An older value is shown and revalidated in the background on the next subscription. */
 const MAX_AGE_MS = 10_000
+/** Pause before a value that is incomplete is loaded again. */
+const INCOMPLETE_MS = 2000
+
+export interface ResourceOptions<T> {
+  /** `Infinity`: the value is loaded once. Default ten seconds. */
+  maxAgeMs?: number
+  /** A value that is not complete is loaded again while it is watched. Default it is. */
+  isComplete?: (value: T) => boolean
+}
 
 /** Loads once for all subscribers, aborts when the last one leaves, and retries after a failure. */
 export class Resource<T> {
   readonly #load: (signal: AbortSignal) => Promise<T>
   readonly #maxAgeMs: number
+  readonly #isComplete: (value: T) => boolean
   readonly #listeners = new Set<() => void>()
   #state: LoadState<T> = { status: 'loading' }
   #loadedAtMs = -Infinity
   #running: AbortController | undefined
+  #again: ReturnType<typeof setTimeout> | undefined
 
-  /** With `maxAgeMs` of `Infinity` the value is loaded once. */
-  constructor(load: (signal: AbortSignal) => Promise<T>, maxAgeMs = MAX_AGE_MS) {
+  constructor(
+    load: (signal: AbortSignal) => Promise<T>,
+    { maxAgeMs = MAX_AGE_MS, isComplete = () => true }: ResourceOptions<T> = {},
+  ) {
     this.#load = load
     this.#maxAgeMs = maxAgeMs
+    this.#isComplete = isComplete
   }
 
   get isWatched(): boolean {
@@ -41,6 +55,7 @@ export class Resource<T> {
     return () => {
       this.#listeners.delete(listener)
       if (this.isWatched) return
+      clearTimeout(this.#again)
       this.#running?.abort()
       this.#running = undefined
     }
@@ -64,6 +79,7 @@ export class Resource<T> {
   }
 
   #start(): void {
+    clearTimeout(this.#again)
     const controller = new AbortController()
     this.#running = controller
     if (this.#state.status === 'failed') this.#state = { status: 'loading' }
@@ -72,6 +88,8 @@ export class Resource<T> {
         if (this.#running !== controller) return
         this.#loadedAtMs = performance.now()
         this.#settle({ status: 'loaded', value })
+        if (this.isWatched && !this.#isComplete(value))
+          this.#again = setTimeout(() => this.#start(), INCOMPLETE_MS)
       },
       () => {
         if (this.#running !== controller) return
