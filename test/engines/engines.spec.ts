@@ -118,8 +118,7 @@ async function chooseQuality(page: EnginePage): Promise<void> {
     const before = Number(await page.evaluate(`${mainVideo}.currentTime`))
     await choose(page, 'Quality', quality)
     await expect.poll(() => page.evaluate(`${mainVideo}.videoWidth > 0`)).toBe(hasPicture)
-    const position = `${mainVideo}.currentTime`
-    await expect.poll(async () => Number(await page.evaluate(position))).toBeGreaterThan(before)
+    await expect.poll(() => page.evaluate(playsAfter(before))).toBe('it plays on')
   }
 }
 
@@ -134,6 +133,15 @@ async function playEmbedded(page: EnginePage, site: string): Promise<void> {
 async function choose(page: EnginePage, menu: string, item: string): Promise<void> {
   await page.click(`//main//button[@aria-label="${menu}"]`)
   await page.click(`//*[@role="menuitemradio"][starts-with(normalize-space(), "${item}")]`)
+}
+
+/** Otherwise, the state of the video. */
+function playsAfter(seconds: number): string {
+  return `(({ currentTime, paused, seeking, readyState, buffered }) =>
+    currentTime > ${seconds}
+      ? 'it plays on'
+      : JSON.stringify({ currentTime, paused, seeking, readyState, buffered:
+          Array.from(buffered, (_, at) => [buffered.start(at), buffered.end(at)]) }))(${mainVideo})`
 }
 
 /** Whether a segment with the second audio is loaded. */
