@@ -8,8 +8,8 @@ export interface Watched {
   currentTime: number
   duration: number
   /**
-   * How often the position moved backwards: by a seek, or by more than the clock of a browser that
-   * waits for data is corrected by at a high rate.
+   * How often the position moved backwards by more than the clock of a browser that waits for data
+   * is corrected by at a high rate.
    */
   stepsBack: number
   /**
@@ -53,7 +53,8 @@ export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched
           const explained = ((performance.now() - last.atMs) / 1000) * rate
           const jump = element.currentTime - seen.farthest - explained
           seen.longestJump = Math.max(seen.longestJump, jump)
-          if (element.currentTime < last.position) seen.stepsBack += 1
+          // It starts from the corrected clock, `last` may not.
+          if (element.currentTime < last.position - clockSeconds) seen.stepsBack += 1
         }
         element.addEventListener('seeking', onSeeking)
         const timer = setInterval(() => {
