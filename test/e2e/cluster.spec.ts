@@ -34,7 +34,7 @@ test('plays to the end while a node is killed', async ({ page }) => {
     .poll(async () => video.evaluate((element: HTMLVideoElement) => element.currentTime))
     .toBeGreaterThan(0)
   await cluster.nodes[0].kill()
-  expect(await watching).toMatchObject({ reached: 'ended', stepsBack: 0, error: '' })
+  expect(await watching).toMatchObject({ reached: 'ended', stepsBack: [], error: '' })
   const { segments } = await fetchPlaylist(cluster.url + playlistApiPath(session))
   const requestIds = async (): Promise<string[] | undefined> =>
     (await fetch(segments[0]?.url ?? '')).headers.get('x-varnish')?.split(' ')

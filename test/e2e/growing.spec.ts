@@ -108,7 +108,7 @@ async function playWhileGrowing(
   const firstSeconds = await video.evaluate(({ duration }: HTMLVideoElement) => duration)
   onEdge()
   const watched = await watching
-  expect(watched, name).toMatchObject({ reached: 'ended', stepsBack: 0, error: '' })
+  expect(watched, name).toMatchObject({ reached: 'ended', stepsBack: [], error: '' })
   expect(watched.longestJump, name).toBeLessThan(jumpSeconds)
   expect(Math.abs(watched.currentTime - seconds), name).toBeLessThan(0.5)
   expect(watched.duration - firstSeconds, `${name} grows`).toBeGreaterThan(1)

@@ -8,10 +8,10 @@ export interface Watched {
   currentTime: number
   duration: number
   /**
-   * How often the position moved backwards by more than the clock of a browser that waits for data
-   * is corrected by at a high rate.
+   * Moves of the position backwards, from and to: by a seek, or by more than the clock of a browser
+   * that waits for data is corrected by at a high rate.
    */
-  stepsBack: number
+  stepsBack: string[]
   /**
    * Largest seek forwards, in seconds: how a player skips what it cannot play. Steps of the
    * position itself also depend on how late a busy machine reports it.
@@ -47,14 +47,17 @@ export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched
       return new Promise<Watched>((resolve) => {
         const last = { position: element.currentTime, atMs: performance.now() }
         const start = last.position
-        const seen = { farthest: last.position, movedAtMs: last.atMs, stepsBack: 0, longestJump: 0 }
+        const seen = { farthest: last.position, movedAtMs: last.atMs, longestJump: 0 }
+        const stepsBack: string[] = []
+        const addStep = (how: string): void => {
+          stepsBack.push(`${how}: ${last.position} to ${element.currentTime}`)
+        }
         element.muted = true
         const onSeeking = (): void => {
           const explained = ((performance.now() - last.atMs) / 1000) * rate
           const jump = element.currentTime - seen.farthest - explained
           seen.longestJump = Math.max(seen.longestJump, jump)
-          // It starts from the corrected clock, `last` may not.
-          if (element.currentTime < last.position - clockSeconds) seen.stepsBack += 1
+          if (element.currentTime < last.position) addStep('seek')
         }
         element.addEventListener('seeking', onSeeking)
         const timer = setInterval(() => {
@@ -72,7 +75,7 @@ export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched
         }
         const observe = (nowMs: number): void => {
           const position = element.currentTime
-          if (position < last.position - clockSeconds) seen.stepsBack += 1
+          if (position < last.position - clockSeconds) addStep('clock')
           if (position !== last.position) seen.movedAtMs = nowMs
           seen.farthest = Math.max(seen.farthest, position)
           Object.assign(last, { position, atMs: nowMs })
@@ -85,7 +88,7 @@ export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched
             reached,
             currentTime: element.currentTime,
             duration: element.duration,
-            stepsBack: seen.stepsBack,
+            stepsBack,
             longestJump: seen.longestJump,
             frames: element.getVideoPlaybackQuality().totalVideoFrames,
             audioBytes: typeof audioBytes === 'number' ? audioBytes : NaN,
