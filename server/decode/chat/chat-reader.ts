@@ -1,8 +1,8 @@
 // Reads chats in a child process, so that a hostile file costs its chat and never the server.
-import { AppError, UnplayableError } from '../../base/errors.ts'
+import { AppError, limitExceeded, UnplayableError } from '../../base/errors.ts'
 import type { ChatJob, ChatOutcome } from '../../media/chat/read-chat.ts'
 import type { EmbeddedEmote } from '../../media/chat/embedded-emotes.ts'
-import { CHAT_LIMITS, limitExceeded } from '../../media/chat/message-store.ts'
+import { CHAT_LIMITS } from '../../media/chat/message-store.ts'
 import { readAhead } from '../../storage/recordings/read-ahead.ts'
 import type { OpenFile, Storage } from '../../storage/recordings/storage.ts'
 import { childFile, createDecoderPool } from '../child/decoder-pool.ts'

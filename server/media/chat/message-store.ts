@@ -1,6 +1,6 @@
 // The messages of a session while its chat is read: columns and bytes outside of the heap, so that
 // a million of them take a bounded amount of memory.
-import { UnplayableError } from '../../base/errors.ts'
+import { limitExceeded } from '../../base/errors.ts'
 import { cleanMessage, isOfUser } from './chat-message.ts'
 import type { RawMessage, Removal } from './chat-message.ts'
 import type { ChatTimeline, MessageTimes } from './chat-timeline.ts'
@@ -220,14 +220,6 @@ export class MessageStore {
 
 function toMs(seconds: number): number {
   return Math.max(0, Math.round(seconds * 1000))
-}
-
-/** The chat is not served, for this reason. */
-export function limitExceeded(
-  limit: 'chat-bytes' | 'chat-messages' | 'chat-text-bytes',
-  max: number,
-): UnplayableError {
-  return new UnplayableError({ code: 'limit-exceeded', limit, max })
 }
 
 /** Characters of all keys, which those of about 20,000 messages have. */
