@@ -109,8 +109,12 @@ async function chooseTracks(page: EnginePage, isChosen = hasOtherAudio): Promise
   await expect.poll(() => page.evaluate(shownCues)).toBe('Guten Abend')
 }
 
-/** The sound alone of the session that plays, from its position, and the original again. */
+/**
+ * The sound alone of the session that plays, from its position, and the original again. Muted:
+ * without an audio device, Firefox fails to play audio alone (OnMediaSinkAudioError).
+ */
 async function chooseQuality(page: EnginePage): Promise<void> {
+  await page.evaluate(`void (${mainVideo}.muted = true)`)
   for (const [quality, hasPicture] of [
     ['Sound only', false],
     ['Original', true],
