@@ -33,8 +33,17 @@ export const growingSessions: GrowingSession[] = [
   // With less no segment can be listed: its third key frame is late.
   { name: 'flv', seconds: 10, write: file('flv', 'flv-h264-aac.flv', 0.88) },
   { name: 'parts', seconds: 20.2, write: writeParts },
-  { name: 'segments', seconds: 36, write: writeSegments },
+  segments('segments'),
 ]
+
+/** Twelve seconds, and the rest in segments of two. */
+export function segments(name: string): GrowingSession {
+  return {
+    name,
+    seconds: 36,
+    write: (day, played) => writeSegments(path.join(day, name), played),
+  }
+}
 
 function file(name: string, fixture: string, startShare = 0.7): GrowingSession['write'] {
   return async (day, played) => {
@@ -55,8 +64,7 @@ async function writeParts(day: string, played: Promise<unknown>): Promise<void> 
 }
 
 /** Segments appear one by one, and the playlist that names them is replaced each time. */
-async function writeSegments(day: string, played: Promise<unknown>): Promise<void> {
-  const folder = path.join(day, 'segments')
+async function writeSegments(folder: string, played: Promise<unknown>): Promise<void> {
   await mkdir(folder, { recursive: true })
   const bytes = await readFile(fixturePath(longTs))
   const segmentBytes = Math.ceil(bytes.length / TS_PACKET_BYTES / segmentCount) * TS_PACKET_BYTES

@@ -2,11 +2,11 @@
 // without a reload.
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
 import { settleSeconds } from '../support/growing-file.ts'
 import { startServer, type StartedServer } from '../support/servers/start-server.ts'
 import { createTempLibrary, fixturePath } from '../support/temp-library.ts'
-import { growingSessions, type GrowingSession } from './growing-sessions.ts'
+import { growingSessions, segments, type GrowingSession } from './growing-sessions.ts'
 import { expect, test } from './site.ts'
 import { watchToEnd } from './watch-to-end.ts'
 
@@ -46,6 +46,29 @@ test('continues while recordings grow, and to their end', async ({ context }) =>
   )
 })
 
+test('waits at the live edge while the playlist is loaded again', async ({ page }) => {
+  const still = Promise.withResolvers<void>()
+  const session = segments('waiting')
+  const written = session.write(day, still.promise)
+  await expect.poll(() => statusOf('waiting')).toBe(200)
+  await page.goto(`${server.url}/p/Live/2026-01-31/waiting`)
+  const video = page.locator('video')
+  await expect.poll(() => currentTime(page)).toBeGreaterThan(0.2)
+  await video.evaluate((element: HTMLVideoElement) => void (element.currentTime = 11))
+  await expect.poll(() => isAtEdge(page)).toBe(true)
+  await runAhead(video)
+  const aheadSeconds = await currentTime(page)
+  expect(aheadSeconds).toBeGreaterThan(12.1)
+  for (let loads = 0; loads < 2; loads += 1) {
+    await page.waitForResponse((response) => response.url().endsWith('/playlist.m3u8'))
+  }
+  expect(await video.evaluate(() => 'movedTo' in window)).toBe(false)
+  expect(await currentTime(page)).toBe(aheadSeconds)
+  still.resolve()
+  await written
+  await expect.poll(() => currentTime(page)).toBeGreaterThan(aheadSeconds)
+})
+
 test('starts soon after there is a segment, on a page opened before that', async ({ page }) => {
   const bytes = await readFile(fixturePath('ts-h264-aac-clean-hls-concat.ts'))
   const file = path.join(day, 'young.ts')
@@ -83,6 +106,19 @@ test('jumps to the live edge, where the speed returns to normal', async ({ page 
   await video.evaluate((element: HTMLVideoElement) => void (element.playbackRate = 2))
   await expect(video).toHaveJSProperty('playbackRate', 1)
 })
+
+/** The clock of a browser that waits at a high rate may be after the last segment. */
+async function runAhead(video: Locator): Promise<void> {
+  await video.evaluate((element: HTMLVideoElement) => {
+    const clock = Object.getOwnPropertyDescriptor(HTMLMediaElement.prototype, 'currentTime')
+    Object.defineProperty(element, 'currentTime', {
+      get: () => Number(clock?.get?.call(element)) + 0.5,
+      set(movedTo: number) {
+        Object.assign(window, { movedTo })
+      },
+    })
+  })
+}
 
 async function statusOf(session: string): Promise<number> {
   const { status } = await fetch(`${server.url}/api/video/Live/2026-01-31/${session}/playlist.m3u8`)

@@ -67,7 +67,7 @@ export function playWithHls(
   })
 
   function attach(startSeconds: number, media?: AttachMediaSourceData): Hls {
-    const created = new Hls({ ...hlsConfig(startSeconds), ...bufferTarget() })
+    const created = new SessionHls({ ...hlsConfig(startSeconds), ...bufferTarget() })
     const markAsGap = createGapMarker()
     created.on(Events.ERROR, (_event, data) => {
       const seconds = playback.position()
@@ -107,6 +107,16 @@ export function playWithHls(
   signal.addEventListener('abort', recovery.dispose)
   signal.addEventListener('abort', () => hls.destroy())
   return true
+}
+
+/**
+ * Without a position to synchronize with: if the playhead is after the last segment, even by a
+ * rounding error, hls.js would move it back by three segments on the next load of the playlist.
+ */
+class SessionHls extends Hls {
+  override get liveSyncPosition(): null {
+    return null
+  }
 }
 
 /** Starts at 0 if the session is shorter; hls.js would start at its end. */

@@ -108,6 +108,14 @@ test('does not seek if the position is 0 already', () => {
   end()
 })
 
+test('does not seek back if it already plays when the event is heard', () => {
+  const seeks = watchSeeks(video, 0.02)
+  const { end } = playSession(video, 'http://127.0.0.1/a.m3u8', { browser: withoutMediaSource })
+  video.dispatchEvent(new Event('loadedmetadata'))
+  expect(seeks).toEqual([])
+  end()
+})
+
 /** Records the seeks of the element, whose position is `seconds`. */
 function watchSeeks(element: HTMLVideoElement, seconds: number): number[] {
   const seeks: number[] = []

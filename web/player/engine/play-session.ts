@@ -47,6 +47,9 @@ export function rememberedPlaylist(source: string, quality?: string): Playlist {
   return new Playlist(source, { ...remembered, quality: quality ?? remembered.quality })
 }
 
+/** What a session may have played when its event is heard. */
+const LATE_SECONDS = 1
+
 interface EngineOptions {
   signal: AbortSignal
   findStart: (signal: AbortSignal) => Promise<number>
@@ -72,12 +75,13 @@ async function startEngine(playback: Playback, options: EngineOptions): Promise<
 }
 
 /**
- * Seeks to 0 on the first `loadedmetadata` of a session, unless the position is 0 already: an
- * unneeded seek breaks WebKitGTK. A later source of the same session resumes at its position.
+ * Seeks to 0 on the first `loadedmetadata` of a session, unless the position is 0 already (an
+ * unneeded seek breaks WebKitGTK) or just after: the event may be late. A later source of the same
+ * session resumes at its position.
  */
 function startAtZero(video: HTMLVideoElement, signal: AbortSignal): void {
   const seek = () => {
-    if (video.currentTime !== 0) video.currentTime = 0
+    if (video.currentTime > LATE_SECONDS) video.currentTime = 0
   }
   video.addEventListener('loadedmetadata', seek, { once: true, signal })
 }
