@@ -9,7 +9,7 @@ export const TEXT_SIDECARS = ['.info.json', '.nfo'] as const
 /** Versions of files by name. */
 export type SidecarVersions = ReadonlyMap<string, string>
 
-/** With a name for the fields of the start: another one lets all sidecars be read again. */
+/** The last name stands for how the start is read. After a change, all sidecars are read again. */
 const FIELDS = [...Object.keys(sessionTextFields), 'starts']
 
 const none: SidecarVersions = new Map()
