@@ -90,6 +90,15 @@ it('a node encodes itself if no other one has its encoder, or the last one ends'
   expect(await encoded).toBe(false)
 })
 
+it('nobody waits for the first lookup of nodes after leaving', async () => {
+  const queues = await openQueues()
+  const encodes = new JobEncodes({ queues, offer: 'encoder 1' })
+  const leaving = new AbortController()
+  const encoded = encodes.encode(file('a'), { isWanted: true, signal: leaving.signal })
+  leaving.abort(new Error('gone'))
+  await expect(encoded).rejects.toThrow('gone')
+})
+
 it('nothing is encoded elsewhere that nobody waits for yet', async () => {
   const queues = await encodeWith(async () => ({ status: 'done' }))
   const encodes = await serve('encoder 1')

@@ -29,8 +29,8 @@ export class JobEncodes implements EncodingNodes {
   readonly #pauses: EncodePauses
   /** Addresses of visitors are not in the database. */
   readonly #salt = randomUUID()
-  readonly #firstLookup = Promise.withResolvers<void>()
-  #isOffered = false
+  /** Undefined before the first lookup. */
+  #isOffered: boolean | undefined
 
   constructor(options: JobEncodesOptions) {
     this.#options = options
@@ -42,7 +42,6 @@ export class JobEncodes implements EncodingNodes {
     const { queues, offer } = this.#options
     while (!signal.aborted) {
       this.#isOffered = await queues.hasOffer(offer).catch(() => false)
-      this.#firstLookup.resolve()
       await sleep(this.#pauses.offerMs, undefined, { signal }).catch(() => undefined)
     }
   }
@@ -51,8 +50,6 @@ export class JobEncodes implements EncodingNodes {
     file: EncodedFile,
     { isWanted, signal }: { isWanted: boolean; signal: AbortSignal },
   ): Promise<boolean> {
-    await this.#firstLookup.promise
-    if (!isWanted) return this.#isOffered
     const { queues } = this.#options
     const hash = (text: string): string => createHash('sha256').update(text).digest('base64url')
     const { version, name } = file
@@ -65,6 +62,8 @@ export class JobEncodes implements EncodingNodes {
       id = (await queues.addOne('encodes', job)) ?? id
     }
     try {
+      while (this.#isOffered === undefined) await sleep(this.#pauses.jobMs, undefined, { signal })
+      if (!isWanted) return this.#isOffered
       if (this.#isOffered) await add()
       while (this.#isOffered) {
         const found = await queues.find('encodes', { key: job.key })
