@@ -54,7 +54,7 @@ beforeAll(async () => {
 
 async function start(name: string, own: Record<string, string> = {}): Promise<Node> {
   const metrics = `127.0.0.1:${await findFreePort()}`
-  const command = name === 'worker' ? 'work' : 'serve'
+  const command = name.endsWith('worker') ? 'work' : 'serve'
   const data = path.join(library.folder, name)
   mkdirSync(data)
   const jobs = { AFTERCAST_CLUSTER_JOBS: String(command === 'work'), AFTERCAST_METRICS: metrics }
@@ -118,6 +118,27 @@ it('nodes that work encode for those that serve, until they are gone', async () 
   await worker.kill()
   expect(await encoded).toBe(expected[killedAt])
   expect(await web.figure('aftercast_encodes_total')).toBeGreaterThan(0)
+})
+
+it('a node that works counts for nobody while its recordings are missing', async () => {
+  const postgres = await sharedPostgres(inject('postgresFolder'))
+  const own = {
+    AFTERCAST_DATABASE_URL: await postgres.createDatabase(),
+    AFTERCAST_ARTIFACTS: `${environment.AFTERCAST_ARTIFACTS}blind/`,
+  }
+  await library.place('alice/2026-01-31/1.mkv', RECORDING)
+  const recordings = { ...own, AFTERCAST_RECORDINGS: library.recordings }
+  const scanning = await start('scanning', { ...recordings, AFTERCAST_CLUSTER_JOBS: 'true' })
+  await listed(scanning)
+  await scanning.stop()
+  const mount = path.join(library.folder, 'mount', 'recordings')
+  mkdirSync(mount, { recursive: true })
+  const blind = await start('blind worker', { ...own, AFTERCAST_RECORDINGS: mount })
+  await expect.poll(() => blind.output(), soon).toContain('the recordings cannot be read')
+  const web = await start('web-beside-blind', recordings)
+  await hashOf((await listed(web))[0])
+  expect(await web.figure('aftercast_encodes_total')).toBeGreaterThan(0)
+  expect(await blind.figure('aftercast_encodes_total')).toBe(0)
 })
 
 /** Suspends a node while the newest job has not ended; if it has, the node continues. */

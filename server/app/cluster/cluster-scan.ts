@@ -144,9 +144,7 @@ export async function scanOnceInCluster(
   const signal = AbortSignal.any([io.signal, stopping.signal])
   const running = node.run(signal)
   // There may be no other node.
-  const inspecting = createNodeJobs(serving, { ...cluster, probe, encodesForOthers: false }).run(
-    signal,
-  )
+  const inspecting = createNodeJobs(serving, { ...cluster, probe }).run(signal)
   try {
     const isScanning = (await Promise.race([node.current, running])) === 'scanning'
     const isDone = isScanning && (await node.published(io.signal))

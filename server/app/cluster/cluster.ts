@@ -67,8 +67,6 @@ export interface ClusterOptions {
    * Whether a node with a replica starts while the database is not reachable.
    */
   mayStartWithout: boolean
-  /** As in `JobQueuesOptions`. */
-  offer?: string | undefined
 }
 
 const LAST_MERGE_MS = 3000
@@ -76,7 +74,7 @@ const CLOSE_MS = 1000
 
 /** @throws AppError `usage` if the database cannot be used, `failed` if the data folder cannot */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
-  const { config, url, logger, offer } = options
+  const { config, url, logger } = options
   const path = join(config.data, CATALOG_FILE)
   const local = openDatabase({ path, mode: 'write', replica: 'follow', ...logCopy(config, logger) })
   try {
@@ -84,7 +82,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     const hidden = openHiddenReplica(local)
     const onError = (error: Error): void =>
       logger.debug(reasonOf(error), 'the job queues could not be maintained')
-    const queues = new JobQueues({ url, onError, offer })
+    const queues = new JobQueues({ url, onError })
     const prepare = async (shared: SharedDatabase): Promise<void> => {
       await migrateWithWarning(shared, (line) => logger.warn(line))
       await queues.prepare()

@@ -1,4 +1,5 @@
 // Encodes as jobs in a real PostgreSQL.
+import { createHash } from 'node:crypto'
 import { afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest'
 import { soon } from '../../../test/support/patience.ts'
 import { sharedPostgres } from '../../../test/support/servers/postgres.ts'
@@ -32,8 +33,8 @@ afterEach(async () => {
   for (const end of ends.toReversed()) await end()
 })
 
-async function openQueues(offer?: string): Promise<JobQueues> {
-  const queues = new JobQueues({ url, onError: () => undefined, offer })
+async function openQueues(): Promise<JobQueues> {
+  const queues = new JobQueues({ url, onError: () => undefined })
   ends.push(async () => queues.close())
   await queues.prepare()
   return queues
@@ -50,7 +51,8 @@ async function serve(offer: string): Promise<JobEncodes> {
 
 /** A node that encodes. */
 async function encodeWith(work: JobRunnerOptions['work']): Promise<JobQueues> {
-  const queues = await openQueues('encoder 1')
+  const queues = await openQueues()
+  await queues.offer('encoder 1')
   const options = { queues, queue: 'encodes', concurrency: 1, pauses, work } as const
   const running = runJobs({ ...options, onFailed: () => undefined }, stopping.signal)
   ends.push(async () => running)
@@ -88,6 +90,20 @@ it('a node encodes itself if no other one has its encoder, or the last one ends'
   const encoded = encodes.encode(file('a'), wanted())
   await queues.close()
   expect(await encoded).toBe(false)
+})
+
+it('a node encodes itself what others do not take because they lack the recordings', async () => {
+  const queues = await openQueues()
+  await queues.offer('encoder 1')
+  const encodes = await serve('encoder 1')
+  const encoded = encodes.encode(file('a'), wanted())
+  const key = createHash('sha256').update('v/a').digest('base64url')
+  await expect.poll(async () => queues.find('encodes', { key }), soon).toBeDefined()
+  await queues.withdraw()
+  expect(await encoded).toBe(false)
+  await queues.offer('encoder 1')
+  const offered = async () => encodes.encode(file('b'), { ...wanted(), isWanted: false })
+  await expect.poll(offered, soon).toBe(true)
 })
 
 it('nobody waits for the first lookup of nodes after leaving', async () => {

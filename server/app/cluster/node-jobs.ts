@@ -42,13 +42,13 @@ export interface NodeJobsOptions {
   queues: JobQueues
   /** Whether this node can read the recordings. */
   probe: LibraryProbe
-  /** Whether this node encodes for those that serve. */
-  encodesForOthers: boolean
+  /** What nodes that serve look for: this one encodes for them. Default it does not. */
+  offer?: string | undefined
 }
 
 export function createNodeJobs(
   serving: Serving,
-  { queues, probe, encodesForOthers }: NodeJobsOptions,
+  { queues, probe, offer }: NodeJobsOptions,
 ): NodeJobs {
   const { library, logger } = serving
   let figures: ReadonlyMap<QueueName, QueueFigures> = new Map()
@@ -81,7 +81,10 @@ export function createNodeJobs(
       const { artifacts, hasDecoders } = library
       if (artifacts !== undefined && hasDecoders)
         running.push(runThumbnails(serving, { queues, isReady }, signal))
-      if (encodesForOthers) running.push(runEncodes(serving, { queues, isReady }, signal))
+      if (offer !== undefined) {
+        running.push(runEncodes(serving, { queues, isReady }, signal))
+        running.push(offerEncodes(offer, { queues, isReady }, signal))
+      }
       await Promise.all(running)
     },
   }
@@ -128,6 +131,21 @@ function inspectionWork(
 /** Of visitors that wait: found sooner than other jobs. */
 const ENCODE_PAUSES = { pollMs: 200, retryMs: 2000, extendMs: 3000 }
 const CANCELLED_EVERY_MS = 500
+const OFFER_EVERY_MS = 1000
+
+/** Offers to encode while this node can read the recordings. Never rejects. */
+async function offerEncodes(
+  offer: string,
+  { queues, isReady }: RunnerParts,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const changed = isReady() ? queues.offer(offer) : queues.withdraw()
+    await changed.catch(() => undefined)
+    await sleep(OFFER_EVERY_MS, undefined, { signal }).catch(() => undefined)
+  }
+  await queues.withdraw().catch(() => undefined)
+}
 
 /** Encodes what visitors of other nodes wait for, within the limits of this node. */
 async function runEncodes(

@@ -108,9 +108,7 @@ async function runNode(
   const artifacts = await openSharedArtifacts({ config, location, logger, io })
   const offer = encodeOffer(config)
   const joining = { config, logger, signal, mayStartWithout: true }
-  const joined = isWorker
-    ? undefined
-    : await joinCluster({ ...joining, offer: start === undefined ? offer : undefined })
+  const joined = isWorker ? undefined : await joinCluster(joining)
   const encodes = await createJobEncodes(start && joined, offer)
   const mode = isWorker ? 'read' : 'write'
   const awaitIndex = cluster.worker && awaitIndexOfPrimary(cluster.worker)
@@ -359,9 +357,9 @@ async function startScanningInCluster(
     probe,
     scan: config.cluster.jobs ? scan : undefined,
   })
-  const encodesForOthers = !serves && encodeOffer(config) !== undefined
+  const offer = serves ? undefined : encodeOffer(config)
   const jobs = config.cluster.jobs
-    ? createNodeJobs(serving, { ...joined, probe, encodesForOthers })
+    ? createNodeJobs(serving, { ...joined, probe, offer })
     : undefined
   const running = Promise.all([node.run(io.signal), jobs?.run(io.signal)])
   const ended = Promise.race([running.then(() => undefined), failed.promise])

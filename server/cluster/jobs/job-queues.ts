@@ -24,8 +24,6 @@ export interface JobQueuesOptions {
   url: string
   /** Errors of pg-boss's maintenance, and of idle connections. */
   onError: (error: Error) => void
-  /** What this node offers to others, who find it with `hasOffer`. Default nothing. */
-  offer?: string | undefined
 }
 
 /** A schema of its own: an operator can drop it while no node runs, and loses nothing. */
@@ -35,7 +33,7 @@ const HEARTBEAT_SECONDS = 10
 /** Of the monitor, which returns the jobs of such nodes to their queue. */
 const MONITOR_SECONDS = 5
 const MAINTENANCE_SECONDS = 60
-/** Of a node with an offer, which ends after three of them. */
+/** Of an offer, which ends after three of them. */
 const OFFER_SECONDS = 3
 /** Crashes of nodes, not errors of a recording: those are results. */
 const MAX_RETRIES = 3
@@ -89,6 +87,8 @@ export class JobQueues {
   readonly #options: JobQueuesOptions
   readonly #connections: JobConnections
   #boss: PgBoss | undefined
+  /** An instance of pg-boss for its name alone, which other nodes see while it runs. */
+  #offer: PgBoss | undefined
 
   constructor(options: JobQueuesOptions) {
     this.#options = options
@@ -113,10 +113,7 @@ export class JobQueues {
       maintenanceIntervalSeconds: MAINTENANCE_SECONDS,
       // Flows are not used.
       flowIntervalSeconds: MAINTENANCE_SECONDS,
-      ...(this.#options.offer !== undefined && {
-        instanceName: this.#options.offer,
-        instanceHeartbeatSeconds: OFFER_SECONDS,
-      }),
+      registerInstance: false,
     })
     boss.on('error', this.#options.onError)
     try {
@@ -155,6 +152,34 @@ export class JobQueues {
   /** Ends a job, unless it has ended: nobody needs its result. */
   async cancel(queue: QueueName, id: string): Promise<void> {
     await this.#started().cancel(queue, id)
+  }
+
+  /** Offers this to other nodes, who find it with `hasOffer`, until `withdraw` or `close`. */
+  async offer(offer: string): Promise<void> {
+    if (this.#offer !== undefined) return
+    const boss = new PgBoss({
+      db: this.#connections,
+      schema: SCHEMA,
+      migrate: false,
+      supervise: false,
+      schedule: false,
+      instanceName: offer,
+      instanceHeartbeatSeconds: OFFER_SECONDS,
+    })
+    boss.on('error', this.#options.onError)
+    this.#offer = boss
+    try {
+      await boss.start()
+    } catch (error) {
+      await this.withdraw()
+      throw error
+    }
+  }
+
+  async withdraw(): Promise<void> {
+    const boss = this.#offer
+    this.#offer = undefined
+    await boss?.stop({ graceful: false })
   }
 
   /** Whether a node offers this, and has been heard of in the last seconds. */
@@ -196,6 +221,7 @@ export class JobQueues {
 
   /** Never rejects. */
   async close(): Promise<void> {
+    await this.withdraw().catch(() => undefined)
     await this.#stop().catch(() => undefined)
     await this.#connections.close().catch(() => undefined)
   }
