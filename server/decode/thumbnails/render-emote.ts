@@ -2,7 +2,8 @@
 // in the child process.
 import { AV_PIX_FMT_BGRA, FF_DECODER_GIF, FF_DECODER_PNG } from 'node-av/constants'
 import { FF_DECODER_WEBP, FF_DECODER_WEBP_ANIM } from 'node-av/constants'
-import { FilterGraph, Frame } from 'node-av/lib'
+import { FilterGraph } from 'node-av/lib'
+import { copiedFrame } from '../child/copied-frame.ts'
 import { decodeImage } from './decode-key-frame.ts'
 import type { EncodedImage } from './decode-key-frame.ts'
 import { encodeImage } from './encode-image.ts'
@@ -85,6 +86,6 @@ export function encodeSprite({ width, height, pictures }: SpriteImage): Uint8Arr
       pixels.set(picture.pixels.subarray(row * rowBytes, (row + 1) * rowBytes), start)
     }
   }
-  using image = Frame.fromVideoBuffer(pixels, { width, height, format: AV_PIX_FMT_BGRA })
+  using image = copiedFrame(pixels, { width, height, format: AV_PIX_FMT_BGRA })
   return encodeImage(image, 'webp')
 }

@@ -1,7 +1,8 @@
 // Decodes one key frame to a thumbnail, or to a tile of a storyboard, and encodes sheets of tiles.
 // Runs only in the child process.
 import { AV_PIX_FMT_YUVJ420P, AVCOL_RANGE_JPEG } from 'node-av/constants'
-import { Frame } from 'node-av/lib'
+import type { Frame } from 'node-av/lib'
+import { copiedFrame } from '../child/copied-frame.ts'
 import { decodeKeyFrame } from './decode-key-frame.ts'
 import { encodeImage, rangeOf } from './encode-image.ts'
 import { copyPlanes, createBlackImage } from './planar-image.ts'
@@ -43,11 +44,7 @@ function centred(outer: number, inner: number): number {
 
 /** The JPEG of a sheet, coarser if it would be very large. */
 export function encodeSheet({ width, height, planes }: PlanarImage): Uint8Array {
-  using image = Frame.fromVideoBuffer(Buffer.from(planes), {
-    width,
-    height,
-    format: AV_PIX_FMT_YUVJ420P,
-  })
+  using image = copiedFrame(planes, { width, height, format: AV_PIX_FMT_YUVJ420P })
   image.colorRange = AVCOL_RANGE_JPEG
   for (const quantiser of QUANTISERS) {
     const bytes = encodeImage(image, 'jpeg', quantiser)

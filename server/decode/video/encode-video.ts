@@ -1,8 +1,9 @@
 // Encodes a segment of video as H.264: decodes, chooses, scales and encodes its frames. Runs in the
 // child process.
 import { AV_PICTURE_TYPE_NONE, AV_PIX_FMT_YUV420P } from 'node-av/constants'
-import { FFmpegError, Frame, Packet } from 'node-av/lib'
-import type { CodecContext } from 'node-av/lib'
+import { FFmpegError, Packet } from 'node-av/lib'
+import type { CodecContext, Frame } from 'node-av/lib'
+import { copiedFrame } from '../child/copied-frame.ts'
 import { decodeVideo } from './decode-video.ts'
 import { openEncoder } from './open-encoder.ts'
 import { VideoScaler } from './scale-video.ts'
@@ -103,7 +104,7 @@ class FrameEncoder implements Disposable {
 function blackFrame({ width, height }: EncodedFormat): Frame {
   const planes = Buffer.alloc((width * height * 3) / 2, BLACK.chroma)
   planes.fill(BLACK.luma, 0, width * height)
-  return Frame.fromVideoBuffer(planes, { width, height, format: AV_PIX_FMT_YUV420P })
+  return copiedFrame(planes, { width, height, format: AV_PIX_FMT_YUV420P })
 }
 
 const MAX_FRAMES_PER_SECOND = 30
