@@ -29,9 +29,12 @@ export function describeVideo(job: DescribeJob): EncodedFormat {
 }
 
 /** Upright. */
-function sizeOf(frame: Frame, { height: maxHeight, frame: { rotationDegrees } }: DescribeJob) {
-  const bounds = { width: maxHeight * MAX_ASPECT, height: maxHeight }
-  const { width, height } = fitImage(shapeOf(frame, rotationDegrees), bounds)
+function sizeOf(frame: Frame, job: DescribeJob) {
+  const { rotationDegrees } = job.frame
+  const shape = shapeOf(frame, rotationDegrees)
+  const pixelAspect = job.pixelAspect ?? shape.pixelAspect
+  const bounds = { width: job.height * MAX_ASPECT, height: job.height }
+  const { width, height } = fitImage({ ...shape, pixelAspect }, bounds)
   return rotationDegrees % 180 === 0 ? { width, height } : { width: height, height: width }
 }
 

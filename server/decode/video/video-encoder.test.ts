@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { annexB, encodeVideo } from '../../../test/support/make/encode-video.ts'
 import type { EncodedFrame, EncodeOptions } from '../../../test/support/make/encode-video.ts'
 import { patienceMs, patientDecoder } from '../../../test/support/patience.ts'
+import { decodeKeyFrame } from '../thumbnails/decode-key-frame.ts'
 import { createVideoEncoder } from './video-encoder.ts'
 import type { VideoEncoder } from './video-encoder.ts'
 import type { DescribeJob, EncodedFormat, EncodedFrames, EncodeJob } from './video-job.ts'
@@ -78,6 +79,12 @@ describe('the format of a rendition', () => {
     expect(await describeVideo(describeJob(frames))).toMatchObject({ width: 128, height: 48 })
   })
 
+  test('prefers the aspect of pixels that the container states', async () => {
+    const frames = encodeVideo({ ...GOP, params: 'sar=2/1' })
+    const job = describeJob(frames, { pixelAspect: 1 })
+    expect(await describeVideo(job)).toMatchObject({ width: 64, height: 48 })
+  })
+
   test('is refused to HDR', async () => {
     const hdr = encodeVideo({ ...GOP, params: 'transfer=smpte2084:colorprim=bt2020' })
     const result = await encoder.describe(describeJob(hdr), AbortSignal.timeout(patienceMs))
@@ -122,6 +129,28 @@ describe('encoded frames', () => {
     const none = { ...job.video, sizes: new Uint32Array(), ticks: new Float64Array() }
     const black = await encode({ ...job, video: none })
     expect(black.sizes[0]).toBeLessThan(sizes[0] ?? 0)
+  })
+
+  test('are upright', async () => {
+    const frames = encodeVideo(GOP)
+    const { frame } = describeJob(frames)
+    const turned = { height: 480, frame: { ...frame, rotationDegrees: 90 } } as const
+    const format = await describeVideo(describeJob(frames, turned))
+    const job = encodeJob(frames, format)
+    const { bytes, sizes } = await encode({ ...job, video: { ...job.video, rotationDegrees: 90 } })
+    const data = bytes.subarray(0, sizes[0])
+    const sample = { codec: 'h264', extradata: format.config, data, rotationDegrees: 0 } as const
+    using decoded = decodeKeyFrame(sample)
+    const { width, height } = decoded
+    expect({ width, height }).toEqual({ width: 96, height: 128 })
+    // The first row begins with a white line.
+    const rightEnds = [0, 40, 80, 120].map((row) => decoded.toBuffer()[row * width + width - 1])
+    expect(rightEnds.map((luma = 0) => (luma > 128 ? 'white' : 'black'))).toEqual([
+      'white',
+      'white',
+      'black',
+      'black',
+    ])
   })
 
   test('have equal bytes in processes with other code for the processor', async () => {

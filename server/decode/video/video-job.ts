@@ -5,7 +5,7 @@ import type { KeyFrame } from '../../media/media-index.ts'
  * Increase it when a code change gives other bytes for the same job. It is part of the URLs of
  * encoded segments, as is the version of the package with the encoder.
  */
-export const ENCODE_FORMAT = 1
+export const ENCODE_FORMAT = 2
 
 /** Limits of one job. */
 export const MAX_JOB_BYTES = 64 * 1024 * 1024
@@ -54,6 +54,8 @@ interface Target {
 export interface DescribeJob extends Target {
   kind: 'describe'
   frame: KeyFrame
+  /** Width over height of a pixel, if not the bitstream states it. */
+  pixelAspect?: number | undefined
   /** Of the rendition, in pixels; smaller video is not scaled up. */
   height: number
 }

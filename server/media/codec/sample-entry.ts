@@ -64,20 +64,49 @@ const VISUAL_ENTRY_BYTES = 8 + 78
 
 /** Codec, and payload of the configuration box, of a video sample entry that is served. */
 export function decoderOf(sampleEntry: Uint8Array): Pick<KeyFrame, 'codec' | 'extradata'> {
-  const entry = Buffer.from(sampleEntry)
-  const type = entry.toString('latin1', 4, 8)
+  const type = Buffer.from(sampleEntry).toString('latin1', 4, 8)
   const codec = SAMPLED_CODECS.find((each) => VIDEO_FORMATS[each].entries[type] !== undefined)
   if (codec === undefined) throw new AppError('failed', `unknown sample entry ${type}`)
   if (codec === 'vp9') return { codec }
+  const extradata = payloadIn(sampleEntry, VIDEO_FORMATS[codec].box)
+  return extradata === undefined ? { codec } : { codec, extradata }
+}
+
+/** Position of the coded width in a visual sample entry; the height follows. */
+const CODED_SIZE_AT = 8 + 24
+/** Sizes that differ less do so by the rounding to macroblocks or pixels. */
+const MIN_DISTORTION = 0.01
+
+/**
+ * Width over height of a pixel as the container states it, which overrides the bitstream: in `pasp`
+ * (ISO/IEC 14496-12 12.1.4), or by another size of the track than that of its images. Undefined if
+ * it states none.
+ */
+export function pixelAspectOf({
+  sampleEntry,
+  width,
+  height,
+}: Pick<VideoSampleConfig, 'sampleEntry' | 'width' | 'height'>): number | undefined {
+  const pasp = payloadIn(sampleEntry, 'pasp')
+  if (pasp !== undefined && pasp.length >= 8) {
+    const aspect = pasp.readUInt32BE(0) / pasp.readUInt32BE(4)
+    if (Number.isFinite(aspect) && aspect > 0) return aspect
+  }
+  const entry = Buffer.from(sampleEntry)
+  const codedAspect = entry.readUInt16BE(CODED_SIZE_AT) / entry.readUInt16BE(CODED_SIZE_AT + 2)
+  const aspect = width / height / codedAspect
+  const isStated = Number.isFinite(aspect) && aspect > 0 && Math.abs(aspect - 1) >= MIN_DISTORTION
+  return isStated ? aspect : undefined
+}
+
+/** Payload of the first box of a type in a video sample entry that is served. */
+function payloadIn(sampleEntry: Uint8Array, type: string): Buffer | undefined {
+  const entry = Buffer.from(sampleEntry)
   let at = VISUAL_ENTRY_BYTES
-  while (
-    at + 8 <= entry.length &&
-    entry.toString('latin1', at + 4, at + 8) !== VIDEO_FORMATS[codec].box
-  ) {
+  while (at + 8 <= entry.length && entry.toString('latin1', at + 4, at + 8) !== type) {
     at += Math.max(entry.readUInt32BE(at), 8)
   }
-  if (at + 8 > entry.length) return { codec }
-  return { codec, extradata: entry.subarray(at + 8, at + entry.readUInt32BE(at)) }
+  return at + 8 > entry.length ? undefined : entry.subarray(at + 8, at + entry.readUInt32BE(at))
 }
 
 const MPEG4_AUDIO = 0x40

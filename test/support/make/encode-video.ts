@@ -1,7 +1,14 @@
 // Encodes video with FFmpeg's encoders (node-av) as frames of NAL units, so that tests can leave
 // out or change parameter sets before they write a recording.
-import { AV_PIX_FMT_YUV420P } from 'node-av/constants'
-import { FFmpegError, Frame, Rational } from 'node-av/lib'
+import {
+  AV_PIX_FMT_YUV420P,
+  AV_PIX_FMT_YUV420P10LE,
+  AV_PIX_FMT_YUV422P,
+  AV_PIX_FMT_YUV422P10LE,
+} from 'node-av/constants'
+import { FFmpegError, Rational } from 'node-av/lib'
+import type { Frame } from 'node-av/lib'
+import { copiedFrame } from '../../../server/decode/child/copied-frame.ts'
 import { encodeFrames, openEncoder } from '../ffmpeg.ts'
 
 /** One frame in decode order; times in frames. */
@@ -20,14 +27,27 @@ export interface EncodeOptions {
   gop: number
   /** Parameters of x264 or x265, e.g. `bframes=3`. */
   params?: string
+  /** Default 4:2:0 of 8 bits. */
+  pixels?: PixelForm
 }
+
+/** Chroma subsampling, and bits per component. */
+export type PixelForm = '420' | '420 10' | '422' | '422 10'
+
+const PIXEL_FORMATS = {
+  '420': AV_PIX_FMT_YUV420P,
+  '420 10': AV_PIX_FMT_YUV420P10LE,
+  '422': AV_PIX_FMT_YUV422P,
+  '422 10': AV_PIX_FMT_YUV422P10LE,
+} as const
 
 export const ENCODED_WIDTH = 128
 export const ENCODED_HEIGHT = 96
 export const ENCODED_FRAME_RATE = 25
 
 /** Video that brightens, with the parameter sets at every key frame. */
-export function encodeVideo({ codec, frames, gop, params = '' }: EncodeOptions): EncodedFrame[] {
+export function encodeVideo(options: EncodeOptions): EncodedFrame[] {
+  const { codec, frames, gop, params = '', pixels = '420' } = options
   const name = codec === 'h264' ? 'libx264' : 'libx265'
   const common = `keyint=${gop}:min-keyint=${gop}:scenecut=0:repeat-headers=1:annexb=1`
   const own =
@@ -38,14 +58,14 @@ export function encodeVideo({ codec, frames, gop, params = '' }: EncodeOptions):
   const context = openEncoder(name, (made) => {
     made.width = ENCODED_WIDTH
     made.height = ENCODED_HEIGHT
-    made.pixelFormat = AV_PIX_FMT_YUV420P
+    made.pixelFormat = PIXEL_FORMATS[pixels]
     made.timeBase = new Rational(1, ENCODED_FRAME_RATE)
     made.framerate = new Rational(ENCODED_FRAME_RATE, 1)
     FFmpegError.throwIfError(made.setOption('preset', 'ultrafast'), 'preset')
     FFmpegError.throwIfError(made.setOption(`${name.slice(3)}-params`, settings), settings)
   })
   const encoded: EncodedFrame[] = []
-  const bright = Array.from({ length: frames }, (_, number) => brightFrame(number))
+  const bright = Array.from({ length: frames }, (_, number) => brightFrame(number, pixels))
   encodeFrames(context, bright, ({ data, pts, dts, isKeyframe }) => {
     const nals = splitStartCodes(Buffer.from(data ?? []))
     encoded.push({ nals, pts: Number(pts), dts: Number(dts), isKey: isKeyframe })
@@ -54,15 +74,17 @@ export function encodeVideo({ codec, frames, gop, params = '' }: EncodeOptions):
   return encoded
 }
 
-function brightFrame(number: number): Frame {
+function brightFrame(number: number, pixels: PixelForm): Frame {
   const luma = ENCODED_WIDTH * ENCODED_HEIGHT
-  const bytes = Buffer.alloc((luma * 3) / 2, 128)
-  bytes.fill(16 + (number % 200), 0, luma)
-  bytes.fill(235, (number * 16) % luma, ((number * 16) % luma) + 64)
-  const frame = Frame.fromVideoBuffer(bytes, {
+  const eight = Buffer.alloc(pixels.startsWith('420') ? (luma * 3) / 2 : luma * 2, 128)
+  eight.fill(16 + (number % 200), 0, luma)
+  eight.fill(235, (number * 16) % luma, ((number * 16) % luma) + 64)
+  const ten = Uint16Array.from(eight, (value) => value * 4)
+  const bytes = pixels.endsWith(' 10') ? new Uint8Array(ten.buffer) : eight
+  const frame = copiedFrame(bytes, {
     width: ENCODED_WIDTH,
     height: ENCODED_HEIGHT,
-    format: AV_PIX_FMT_YUV420P,
+    format: PIXEL_FORMATS[pixels],
   })
   frame.pts = BigInt(number)
   return frame

@@ -78,6 +78,8 @@ export interface TrackPlan {
   codecDelayNs?: number
   width?: number
   height?: number
+  /** In pixels. */
+  displaySize?: { width: number; height: number }
   sampleRate?: number
   channels?: number
   bits?: number
@@ -107,7 +109,14 @@ function trackEntry(plan: TrackPlan): Buffer {
     given(plan.codecDelayNs, (value) => uint(0x56aa, value)),
     given(plan.codecPrivate, (value) => element(0x63a2, value)),
     given(plan.width, (width) =>
-      element(0xe0, uint(0xb0, width), uint(0xba, plan.height ?? width)),
+      element(
+        0xe0,
+        uint(0xb0, width),
+        uint(0xba, plan.height ?? width),
+        given(plan.displaySize, (size) =>
+          Buffer.concat([uint(0x54b0, size.width), uint(0x54ba, size.height)]),
+        ),
+      ),
     ),
     given(plan.sampleRate, (rate) =>
       element(

@@ -25,6 +25,10 @@ export interface WrittenVideo {
   entry?: 'avc1' | 'avc3' | 'hvc1' | 'hev1'
   /** Parameter sets of the configuration: those of the first frame, or none. */
   recorded?: 'first' | 'none'
+  /** Width and height of a pixel, in a `pasp` box of MP4. */
+  pixelAspect?: [number, number]
+  /** Size on the screen, as the container states it; that of the frames by default. */
+  displaySize?: { width: number; height: number }
   /** Frames in a fragment; 25 by default. */
   fragmentFrames?: number
   /** Time of the n-th frame that is shown, in milliseconds; 40 ms apart by default. */
@@ -92,21 +96,26 @@ function sampleEntry(video: WrittenVideo): Buffer {
   fields.writeUInt16BE(1, 6)
   fields.writeUInt16BE(ENCODED_WIDTH, 24)
   fields.writeUInt16BE(ENCODED_HEIGHT, 26)
-  return box(entry, fields, box(codec === 'h264' ? 'avcC' : 'hvcC', configOf(video)))
+  const { pixelAspect } = video
+  const aspect = pixelAspect === undefined ? [] : [box('pasp', u32(...pixelAspect))]
+  return box(entry, fields, box(codec === 'h264' ? 'avcC' : 'hvcC', configOf(video)), ...aspect)
 }
 
-const TRACK = {
-  kind: 'video',
-  timescale: 1000,
-  width: ENCODED_WIDTH,
-  height: ENCODED_HEIGHT,
-} as const
+const ENCODED_SIZE = { width: ENCODED_WIDTH, height: ENCODED_HEIGHT }
+const TRACK = { kind: 'video', timescale: 1000 } as const
 
 function writeFragments(video: WrittenVideo): Buffer {
   const { fragmentFrames = 25 } = video
   const frames = timed(video)
   const chunks: Uint8Array[] = [
-    initSegment([{ ...TRACK, id: 1, sampleEntries: [sampleEntry(video)] }]),
+    initSegment([
+      {
+        ...TRACK,
+        ...(video.displaySize ?? ENCODED_SIZE),
+        id: 1,
+        sampleEntries: [sampleEntry(video)],
+      },
+    ]),
   ]
   for (let from = 0; from < frames.length; from += fragmentFrames) {
     const part = frames.slice(from, from + fragmentFrames)
@@ -127,6 +136,7 @@ function writeTables(video: WrittenVideo): Buffer {
   const head = ftyp()
   const plan: TrackPlan = {
     ...TRACK,
+    ...(video.displaySize ?? ENCODED_SIZE),
     sampleEntries: [sampleEntry(video)],
     durations: frames.map(({ dtsMs }, i): [number, number] => [
       1,
@@ -172,8 +182,8 @@ function writeBlocks(video: WrittenVideo): Buffer {
     type: 'video',
     codec,
     codecPrivate: configOf(video),
-    width: ENCODED_WIDTH,
-    height: ENCODED_HEIGHT,
+    ...ENCODED_SIZE,
+    ...(video.displaySize && { displaySize: video.displaySize }),
   } as const
   return mkvFile([track], clusters(blocks))
 }

@@ -1,14 +1,20 @@
+import type { Frame } from 'node-av/lib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
 import { encodeVideo } from '../../../../test/support/make/encode-video.ts'
+import type { EncodeOptions } from '../../../../test/support/make/encode-video.ts'
 import { makeHlsRecording } from '../../../../test/support/make/make-hls-recording.ts'
 import { writeVideo } from '../../../../test/support/make/write-video.ts'
+import type { WrittenContainer, WrittenVideo } from '../../../../test/support/make/write-video.ts'
 import { patienceMs, patientDecoder } from '../../../../test/support/patience.ts'
 import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
+import { readFragment } from '../../../../test/support/verify/read-fragment.ts'
 import { OwnEncodeSlots } from '../../../base/admission/encode-slots.ts'
 import type { EncodeSlots } from '../../../base/admission/encode-slots.ts'
 import { createVideoEncoder } from '../../../decode/video/video-encoder.ts'
 import type { VideoEncoder } from '../../../decode/video/video-encoder.ts'
+import { decodeKeyFrame } from '../../../decode/thumbnails/decode-key-frame.ts'
+import { decoderOf } from '../../../media/codec/sample-entry.ts'
 import { createMediaReaders } from '../../../media/readers.ts'
 import { ClaimedCache } from '../../../storage/artifacts/claimed-cache.ts'
 import { FolderArtifacts } from '../../../storage/artifacts/folder-artifacts.ts'
@@ -23,6 +29,7 @@ import { unpackFormat, unpackFrames } from './video-artifact.ts'
 
 /** Higher than the recording: it keeps its size. */
 const RENDITION = { kind: 'encoded', height: 360, number: 0 } as const
+const MAIN = { kind: 'main', number: 0 } as const
 const bytes = writeVideo('mkv', {
   codec: 'h264',
   frames: encodeVideo({ codec: 'h264', frames: 150, gop: 25 }),
@@ -38,12 +45,14 @@ interface Node extends Partial<EncodedVideoOptions> {
   /** Folder of its cache. Default one of its own. */
   cached?: string
   shared?: SharedArtifacts
+  /** Bytes of the recording. */
+  recorded?: Uint8Array
 }
 
 /** A process with a cache, and what it sends of a segment. */
 async function openNode(
-  { cached, shared, ...options }: Node = {},
-  open = async (): Promise<OpenFile> => bytesFile(bytes),
+  { cached, shared, recorded = bytes, ...options }: Node = {},
+  open = async (): Promise<OpenFile> => bytesFile(recorded),
 ) {
   const cacheFolder = cached ?? makeTempFolder('encoded')
   const caches = { cache: new LimitedFolder({ folder: cacheFolder, maxBytes: 1024 ** 3 }), shared }
@@ -69,7 +78,7 @@ async function openNode(
     signal,
     ...options,
   })
-  const file = bytesFile(bytes)
+  const file = bytesFile(recorded)
   const reader = await createMediaReaders().forFile(file)
   const index = await reader.index(file, AbortSignal.timeout(patienceMs))
   const plan = planSegments(index.splitPoints, { segmentSeconds: 2 })
@@ -82,6 +91,9 @@ async function openNode(
   return {
     cacheFolder,
     body,
+    codec: index.tracks[0]?.codec ?? '',
+    init: async (rendition: typeof RENDITION | typeof MAIN) =>
+      recording.init({ segmentNumber: 0, form: 'fmp4', rendition, open }, file),
     encodeAhead: async (number: number) =>
       recording.encodeAhead({ number, rendition: RENDITION, open }),
     segment: async (number: number) => {
@@ -217,3 +229,95 @@ describe('a segment of encoded video', () => {
     await expect(node.segment(0)).rejects.toMatchObject({ code: 'gone' })
   })
 })
+
+describe('the frames of a rendition', () => {
+  const square = { width: 128, height: 96, luma: 17 }
+  const wide = { width: 170, height: 96, luma: 17 }
+  const h264: EncodeOptions = { codec: 'h264', frames: 50, gop: 25 }
+  const screen = { width: 170, height: 96 }
+  const sar: EncodeOptions = { ...h264, params: 'sar=4/3' }
+  interface Row {
+    of: string
+    container: WrittenContainer
+    encoded?: EncodeOptions
+    written?: Partial<WrittenVideo>
+    expected: typeof wide
+  }
+  const rows: Row[] = [
+    { of: '4:2:2', container: 'mp4', encoded: { ...h264, pixels: '422' }, expected: square },
+    {
+      of: '4:2:2 of 10 bits',
+      container: 'mkv',
+      encoded: { ...h264, pixels: '422 10' },
+      expected: square,
+    },
+    {
+      of: 'HEVC of 10 bits',
+      container: 'fmp4',
+      encoded: { ...h264, codec: 'hevc', pixels: '420 10' },
+      expected: square,
+    },
+    {
+      of: 'pixels of 4:3 in MP4',
+      container: 'mp4',
+      written: { pixelAspect: [4, 3] },
+      expected: wide,
+    },
+    {
+      of: 'pixels of 4:3 in fMP4',
+      container: 'fmp4',
+      written: { pixelAspect: [4, 3] },
+      expected: wide,
+    },
+    { of: 'pixels of 4:3 in H.264', container: 'ts', encoded: sar, expected: wide },
+    {
+      of: 'square pixels in MP4, others in H.264',
+      container: 'mp4',
+      encoded: sar,
+      written: { pixelAspect: [1, 1] },
+      expected: square,
+    },
+    { of: 'a wider track', container: 'mp4', written: { displaySize: screen }, expected: wide },
+    { of: 'a wider display', container: 'mkv', written: { displaySize: screen }, expected: wide },
+    {
+      of: 'a track without the last rows',
+      container: 'mp4',
+      written: { displaySize: { width: 128, height: 95.5 } },
+      expected: square,
+    },
+  ]
+  test.each(rows)('of $of', async ({ container, encoded = h264, written, expected }) => {
+    const { codec } = encoded
+    const recorded = writeVideo(container, { codec, frames: encodeVideo(encoded), ...written })
+    const node = await openNode({ recorded })
+    const init = Buffer.from((await node.init(RENDITION)) ?? [])
+    expect(trackSize(init)).toEqual({ width: expected.width, height: expected.height })
+    const entryAt = init.indexOf('avc1') - 4
+    const entry = init.subarray(entryAt, entryAt + init.readUInt32BE(entryAt))
+    const [sample] = readFragment(Buffer.from(await node.segment(0))).samples
+    const data = sample?.bytes ?? Buffer.alloc(0)
+    using frame = decodeKeyFrame({ ...decoderOf(entry), data, rotationDegrees: 0 })
+    const { width, height, sampleAspectRatio } = frame
+    expect({ width, height, luma: Math.round(meanLuma(frame)) }).toEqual(expected)
+    expect(sampleAspectRatio).toMatchObject({ num: 1, den: 1 })
+  })
+
+  test('have the pixels that the original has in its own init segment', async () => {
+    const frames = encodeVideo(h264)
+    const recorded = writeVideo('mp4', { codec: 'h264', frames, pixelAspect: [4, 3] })
+    const init = Buffer.from((await (await openNode({ recorded })).init(MAIN)) ?? [])
+    const at = init.indexOf('pasp') + 4
+    expect([init.readUInt32BE(at), init.readUInt32BE(at + 4)]).toEqual([4, 3])
+  })
+})
+
+/** Of the track header, in whole pixels. */
+function trackSize(init: Buffer): { width: number; height: number } {
+  const at = init.indexOf('tkhd') + 4 + 76
+  return { width: init.readUInt16BE(at), height: init.readUInt16BE(at + 4) }
+}
+
+function meanLuma(frame: Frame): number {
+  const luma = frame.toBuffer().subarray(0, frame.width * frame.height)
+  return luma.reduce((sum, value) => sum + value, 0) / luma.length
+}

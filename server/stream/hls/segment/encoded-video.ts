@@ -13,7 +13,7 @@ import { AppError } from '../../../base/errors.ts'
 import type { EncoderResult, VideoEncoder } from '../../../decode/video/video-encoder.ts'
 import { ENCODE_FORMAT } from '../../../decode/video/video-job.ts'
 import type { EncodedFormat, EncodedFrames } from '../../../decode/video/video-job.ts'
-import { videoConfig } from '../../../media/codec/sample-entry.ts'
+import { pixelAspectOf, videoConfig } from '../../../media/codec/sample-entry.ts'
 import {
   SPLIT_DISCONTINUITY,
   SPLIT_KEY_FRAME,
@@ -334,16 +334,18 @@ export class EncodedVideo {
   async #describe(request: FormatRequest, abandoned: AbortSignal) {
     const { source, height, splitPoint } = request
     const { encoder, signal, log } = this.#options
-    const timescale = videoInitOf(source.recording, splitPoint)?.timescale
-    if (timescale === undefined) return 'none'
+    const init = videoInitOf(source.recording, splitPoint)
+    if (init === undefined) return 'none'
+    const { timescale } = init
     const target = { timescale, maxBitsPerSecond: MAX_BITS[height] }
+    const pixelAspect = pixelAspectOf(init)
     for (const at of keySplitPoints(source.recording, splitPoint)) {
       const frame = await readFrom(source, async (file) => {
         const { reader, index } = source.recording
         return reader.readKeyFrame(file, index, at)
       })
       if (frame === undefined) continue
-      const job = { kind: 'describe', frame, height, ...target } as const
+      const job = { kind: 'describe', frame, pixelAspect, height, ...target } as const
       const result = await this.#charge({ signal: abandoned }, async () =>
         encoder.describe(job, signal),
       )
