@@ -1,12 +1,8 @@
 // The process that reads chats, started by chat-reader.ts.
-import { constants } from 'node:os'
 import { readChat } from '../../media/chat/read-chat.ts'
 import type { ChatJob } from '../../media/chat/read-chat.ts'
-import { lowerPriority, serveJobs } from '../child/serve-jobs.ts'
+import { serveJobs } from '../child/serve-jobs.ts'
 import type { ChatMessage, ChatReply } from './chat-exchange.ts'
-
-// Serving has priority.
-lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 // The exchange that the parent has begun, and the one that follows.
 let received = Promise.withResolvers<Uint8Array>()

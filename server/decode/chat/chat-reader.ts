@@ -1,4 +1,5 @@
 // Reads chats in a child process, so that a hostile file costs its chat and never the server.
+import { constants } from 'node:os'
 import { AppError, limitExceeded, UnplayableError } from '../../base/errors.ts'
 import type { ChatJob, ChatOutcome } from '../../media/chat/read-chat.ts'
 import type { EmbeddedEmote } from '../../media/chat/embedded-emotes.ts'
@@ -45,6 +46,8 @@ export function createChatReader(
   const program = {
     file: childFile('chat-child', import.meta.url),
     name: 'chat reader',
+    // Serving has priority.
+    niceness: constants.priority.PRIORITY_BELOW_NORMAL,
     nodeOptions: [YOUNG_GENERATION],
   }
   const queue = {

@@ -1,4 +1,6 @@
-import { writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { readdir, writeFile } from 'node:fs/promises'
+import { constants } from 'node:os'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { childCode } from '../../../test/support/child-code.ts'
@@ -44,6 +46,23 @@ it('kills a process that exceeds the time limit', async () => {
   // On a busy machine the job may have to be repeated.
   const what = () => runJob('spinning', 'for (;;) {}')
   await expect.poll(what, { timeout: patienceMs }).toBe('the job exceeded its time limit')
+})
+
+it.runIf(process.platform === 'linux')('has its niceness in all of its threads', async () => {
+  const file = path.join(folder, 'nice.mjs')
+  await writeFile(file, childCode("send({ status: 'done', value: 1 })"))
+  const program = { file, name: 'nice', niceness: constants.priority.PRIORITY_LOW }
+  const child = new DecoderProcess(program, { ...limits, jobMs: patienceMs }, confinement)
+  await child.run({ job: {}, parse: (value) => value }, signal)
+  const tasks = `/proc/${child.pid}/task`
+  const stats = (await readdir(tasks)).map((task) =>
+    readFileSync(`${tasks}/${task}/stat`, 'latin1'),
+  )
+  // Field 19 (proc_pid_stat(5)); the name before the third one may contain spaces.
+  const niceness = stats.map((stat) => stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])
+  child.kill('the test is over')
+  expect(niceness.length).toBeGreaterThan(1)
+  expect(new Set(niceness)).toEqual(new Set(['19']))
 })
 
 it.runIf(process.platform === 'linux')('reports a job that got no processor time', async () => {

@@ -4,6 +4,7 @@ import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
+import { setPriority } from 'node:os'
 import type { Stream } from 'node:stream'
 import { AppError } from '../../base/errors.ts'
 import { parseChildMessage } from './child-message.ts'
@@ -19,6 +20,8 @@ export interface DecoderProgram {
   name: string
   /** The complete environment of the process, except PATH. */
   environment?: Record<string, string>
+  /** Niceness of the process. Default that of the server, for what a player waits for. */
+  niceness?: number
   /** Options of Node, besides those that confine every process. */
   nodeOptions?: readonly string[]
 }
@@ -94,6 +97,7 @@ export class DecoderProcess<Job extends object> {
     })
     // Node trusts what it reads from this channel: a child could end the server.
     if (this.#child.connected) this.#child.disconnect()
+    lowerPriority(this.#child.pid, program.niceness)
     this.#child.unref()
     this.#jobs = this.#prepare(this.#child.stdin)
     this.#replies = this.#prepare(this.#child.stdout)
@@ -261,4 +265,15 @@ export class DecoderProcess<Job extends object> {
       // remain.
     }
   }
+}
+
+/**
+ * Before the process starts threads, which get the niceness of the one that starts them. Where the
+ * system forbids it, the process just competes with the server.
+ */
+function lowerPriority(pid: number | undefined, niceness: number | undefined): void {
+  if (pid === undefined || niceness === undefined) return
+  try {
+    setPriority(pid, niceness)
+  } catch {}
 }

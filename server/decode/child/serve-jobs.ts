@@ -1,6 +1,5 @@
 // The child's side of a decoder process: receives jobs from the parent, runs them one by one, and
 // replies.
-import { setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import type { ChildMessage } from './child-message.ts'
 import { receiveMessages, sendMessage } from './message-pipe.ts'
@@ -24,13 +23,6 @@ export function serveJobs<Job>(channel: Channel, runJob: (job: Job) => unknown):
   })
   channel.stdin.on('end', () => channel.exit())
   reply({ status: 'ready' })
-}
-
-/** Where the system forbids it, the process just competes with the server. */
-export function lowerPriority(priority: number): void {
-  try {
-    setPriority(priority)
-  } catch {}
 }
 
 async function replyTo<Job>(job: Job, runJob: (job: Job) => unknown): Promise<ChildMessage> {

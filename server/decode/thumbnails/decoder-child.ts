@@ -1,13 +1,9 @@
 // Entry point of the image decoder process; started by decoder.ts.
-import { constants } from 'node:os'
 import { silenceCodecs } from '../child/open-codec.ts'
-import { lowerPriority, serveJobs } from '../child/serve-jobs.ts'
+import { serveJobs } from '../child/serve-jobs.ts'
 import type { DecoderJob, EmotePicture, RenderedImage } from './render-message.ts'
 import { encodeSprite, renderEmote } from './render-emote.ts'
 import { encodeSheet, renderThumbnail, renderTile } from './render-images.ts'
-
-// Serving has priority over decoding, but a client waits for the image.
-lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 silenceCodecs()
 serveJobs(process, runJob)

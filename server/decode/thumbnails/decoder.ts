@@ -1,5 +1,6 @@
 // Decodes key frames in child processes, so that a hostile file costs one image and never the
 // server.
+import { constants } from 'node:os'
 import { z } from 'zod'
 import { childFile, createDecoderPool } from '../child/decoder-pool.ts'
 import type { ChildOptions, DecoderPool } from '../child/decoder-pool.ts'
@@ -56,6 +57,8 @@ export function createDecoder(options?: ChildOptions): Decoder {
   const program = {
     file: childFile('decoder-child', import.meta.url),
     name: 'image decoder',
+    // Serving has priority over decoding, but a client waits for the image.
+    niceness: constants.priority.PRIORITY_BELOW_NORMAL,
     environment: { SVT_LOG: '0' },
   }
   const queue = {

@@ -1,13 +1,9 @@
 // Entry point of the process that encodes video; started by video-encoder.ts.
-import { constants } from 'node:os'
 import { silenceCodecs } from '../child/open-codec.ts'
-import { lowerPriority, serveJobs } from '../child/serve-jobs.ts'
+import { serveJobs } from '../child/serve-jobs.ts'
 import { describeVideo } from './describe-video.ts'
 import { encodeVideo } from './encode-video.ts'
 import type { VideoJob } from './video-job.ts'
-
-// Serving, and the images and audio of other visitors, have priority.
-lowerPriority(constants.priority.PRIORITY_LOW)
 
 silenceCodecs()
 serveJobs(process, (job: VideoJob) => {

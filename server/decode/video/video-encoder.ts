@@ -1,4 +1,5 @@
 // Encodes video in child processes, so that a hostile file costs a segment and never the server.
+import { constants } from 'node:os'
 import { z } from 'zod'
 import { childFile, createDecoderPool } from '../child/decoder-pool.ts'
 import type { ChildOptions, DecoderPool } from '../child/decoder-pool.ts'
@@ -40,6 +41,8 @@ export function createVideoEncoder(options: VideoEncoderOptions): VideoEncoder {
   const program = {
     file: childFile('video-child', import.meta.url),
     name: 'video encoder',
+    // Serving, and the images and audio of other visitors, have priority.
+    niceness: constants.priority.PRIORITY_LOW,
     ...(environment && { environment }),
   }
   const queue = {
