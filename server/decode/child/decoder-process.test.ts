@@ -2,11 +2,15 @@ import { readFileSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { constants } from 'node:os'
 import path from 'node:path'
+import { PassThrough } from 'node:stream'
+import { serialize } from 'node:v8'
 import { expect, it } from 'vitest'
 import { childCode } from '../../../test/support/child-code.ts'
+import { watchCpu } from '../../../test/support/cpu-time.ts'
 import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { isAppError } from '../../base/errors.ts'
 import { DecoderProcess } from './decoder-process.ts'
+import { receiveMessages } from './message-pipe.ts'
 import { patienceMs, soon } from '../../../test/support/patience.ts'
 
 const limits = {
@@ -121,4 +125,27 @@ it('takes no reply for the next job', async () => {
 it('cuts the reason of a failure, which is logged', async () => {
   const onJob = "send({ status: 'undecodable', reason: 'x'.repeat(100_000) })"
   expect(await runJob('long', onJob, patienceMs)).toHaveLength(500)
+})
+
+it('receives messages in any chunks, in linear time', () => {
+  const bytes = Buffer.concat(
+    ['x'.repeat(300_000), 'second'].flatMap((text) => {
+      const value = serialize(text)
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(value.length)
+      return [length, value]
+    }),
+  )
+  for (const chunkBytes of [1, 7, bytes.length]) {
+    const from = new PassThrough()
+    const received: unknown[] = []
+    receiveMessages(from, { onMessage: (message) => received.push(message) })
+    const cpuMs = watchCpu()
+    for (let at = 0; at < bytes.length; at += chunkBytes) {
+      from.emit('data', bytes.subarray(at, at + chunkBytes))
+    }
+    expect(received).toEqual(['x'.repeat(300_000), 'second'])
+    // Quadratic, it takes more than ten seconds.
+    expect(cpuMs()).toBeLessThan(5000)
+  }
 })

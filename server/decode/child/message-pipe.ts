@@ -23,25 +23,30 @@ export function sendMessage(to: Writable, message: unknown): void {
   to.uncork()
 }
 
+/** Memory and time are linear in the bytes, whatever the chunks that they arrive in. */
 export function receiveMessages(from: Readable, receiver: MessageReceiver): void {
   const { onMessage, onMalformed, maxBytes = Infinity } = receiver
-  const received = new ReceivedBytes()
-  let lengthBytes: number | undefined
-  const takeMessages = (): void => {
-    for (;;) {
-      lengthBytes ??= received.take(LENGTH_BYTES)?.readUInt32BE()
-      if (lengthBytes === undefined) return
-      if (lengthBytes > maxBytes) throw new RangeError('the message is too long')
-      const value = received.take(lengthBytes)
-      if (value === undefined) return
-      lengthBytes = undefined
-      onMessage(deserialize(value))
+  let part: 'length' | 'value' = 'length'
+  let bytes = Buffer.alloc(LENGTH_BYTES)
+  let filled = 0
+  const take = (chunk: Buffer): void => {
+    for (let at = 0; at < chunk.length;) {
+      const copied = chunk.copy(bytes, filled, at)
+      at += copied
+      filled += copied
+      if (filled < bytes.length) return
+      const whole = bytes
+      const sizeBytes = part === 'length' ? whole.readUInt32BE() : LENGTH_BYTES
+      if (sizeBytes > maxBytes) throw new RangeError('the message is too long')
+      bytes = Buffer.alloc(sizeBytes)
+      filled = 0
+      part = part === 'length' ? 'value' : 'length'
+      if (part === 'length') onMessage(deserialize(whole))
     }
   }
   const onData = (chunk: Buffer): void => {
-    received.add(chunk)
     try {
-      takeMessages()
+      take(chunk)
     } catch {
       from.off('data', onData)
       from.destroy()
@@ -49,31 +54,4 @@ export function receiveMessages(from: Readable, receiver: MessageReceiver): void
     }
   }
   from.on('data', onData)
-}
-
-/** Bytes that belong to no message yet. */
-class ReceivedBytes {
-  #chunks: Buffer[] = []
-  #sizeBytes = 0
-
-  add(chunk: Buffer): void {
-    this.#chunks.push(chunk)
-    this.#sizeBytes += chunk.length
-  }
-
-  /** The first bytes, in memory of their own; undefined while there are fewer. */
-  take(sizeBytes: number): Buffer | undefined {
-    if (this.#sizeBytes < sizeBytes) return undefined
-    const taken = Buffer.alloc(sizeBytes)
-    let filled = 0
-    while (filled < sizeBytes) {
-      const [chunk = Buffer.alloc(0)] = this.#chunks
-      const copied = chunk.copy(taken, filled)
-      filled += copied
-      if (copied === chunk.length) this.#chunks.shift()
-      else this.#chunks[0] = chunk.subarray(copied)
-    }
-    this.#sizeBytes -= sizeBytes
-    return taken
-  }
 }
