@@ -62,6 +62,11 @@ export async function renderSprite(
   }
 }
 
+/** Whether these are the bytes of the image of a version. */
+export function isSprite(bytes: Uint8Array, version: string): boolean {
+  return toThumbnail({ bytes, contentType: 'image/webp' }).version === version
+}
+
 async function render(
   images: readonly Emote[],
   decoder: Decoder,

@@ -8,6 +8,7 @@ import type {
 } from '../../storage/artifacts/artifact-cache.ts'
 import { LimitedFolder } from '../../storage/artifacts/limited-folder.ts'
 import { bucketTableSchema } from '../../media/chat/chat-buckets.ts'
+import { isSprite } from '../../decode/emotes/emote-sprite.ts'
 import type { RenderedSprite } from '../../decode/emotes/emote-sprite.ts'
 import type { ReadChat } from '../../media/chat/read-chat.ts'
 
@@ -75,9 +76,10 @@ export class ChatCache {
     return this.#read(packOf(versions, pack), signal)
   }
 
-  /** The image of emotes. Rejects only with the signal's reason. */
+  /** The image of emotes, unless it is corrupt. Rejects only with the signal's reason. */
   async findImage(version: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
-    return this.#read(fileOf('emotes', version), signal)
+    const bytes = await this.#read(fileOf('emotes', version), signal)
+    return bytes && isSprite(bytes, version) ? bytes : undefined
   }
 
   /** Never rejects. */

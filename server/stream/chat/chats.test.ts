@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { glob, mkdir, readFile, rm, truncate } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
@@ -6,6 +6,7 @@ import { embeddedData, ircLines, twitchJson } from '../../../test/support/make/m
 import { soon } from '../../../test/support/patience.ts'
 import { makeTempFolder } from '../../../test/support/temp-folder.ts'
 import { createChatReader } from '../../decode/chat/chat-reader.ts'
+import { toThumbnail } from '../../decode/thumbnails/thumbnail.ts'
 import { FolderArtifacts } from '../../storage/artifacts/folder-artifacts.ts'
 import { SharedArtifacts } from '../../storage/artifacts/shared-artifacts.ts'
 import { BUCKET_SECONDS, Chats } from './chats.ts'
@@ -23,6 +24,8 @@ let reads: number
 let drawn: string[][]
 /** Whether drawing them again gives the same image. */
 let isLasting: boolean
+/** In each image. */
+let take: string
 /** Version of the file. */
 let current: string
 /** Contents by path. */
@@ -33,6 +36,7 @@ beforeEach(() => {
   reads = 0
   drawn = []
   isLasting = true
+  take = ''
   contents = { chat: twitchJson(messages) }
 })
 
@@ -50,6 +54,10 @@ const log = {
   warn: (details: object, message: string) => expect.fail(JSON.stringify([details, message])),
 }
 
+function versionOf(image: string | Buffer): string {
+  return toThumbnail({ bytes: Buffer.from(image), contentType: 'image/webp' }).version
+}
+
 /** Of a process with a data folder of its own. */
 function createChats(data: string, shared?: SharedArtifacts, onRead = (): void => {}): Chats {
   return new Chats({
@@ -61,8 +69,8 @@ function createChats(data: string, shared?: SharedArtifacts, onRead = (): void =
       const names = emotes.map(({ name }) => name)
       drawn.push(names)
       const list = names.map((name, nth) => ({ name, x: nth * 58, y: 0, width: 56 }))
-      const plan = { version: `of-${names.join('-')}`, width: 58 * names.length, height: 56, list }
-      const image = Buffer.from(`image of ${names.join()}`)
+      const image = Buffer.from(`image ${take}of ${names.join()}`)
+      const plan = { version: versionOf(image), width: 58 * names.length, height: 56, list }
       return Promise.resolve(isLasting ? { emotes: plan, image, isLasting } : { isLasting })
     },
     readChat: async (job) => {
@@ -166,16 +174,23 @@ describe('the emotes of a chat', () => {
     const images = Object.fromEntries(texts.map((text) => [text, Buffer.from(text)]))
     contents = { chat: twitchJson(said, { embeddedData: embeddedData(images) }) }
   }
-  const imageOf = async (chats: Chats, session = sessionOf()): Promise<string | undefined> =>
-    (await chats.emotes(session, signal)) && String(await chats.emotes(session, signal))
+  const imageOf = async (
+    chats: Chats,
+    text = 'image of catJAM',
+    session = sessionOf(),
+  ): Promise<string | undefined> => {
+    const bytes = await chats.emotes(session, versionOf(text), signal)
+    return bytes && Buffer.from(bytes).toString()
+  }
 
   it('are drawn once, and then stored', async () => {
     withEmotes('catJAM', 'Kappa')
+    const both = 'image of catJAM,Kappa'
     const first = await createChats('a').find(sessionOf(), signal)
-    expect(first?.emotes).toMatchObject({ version: 'of-catJAM-Kappa', width: 116 })
+    expect(first?.emotes).toMatchObject({ version: versionOf(both), width: 116 })
     const chats = createChats('a')
     expect(await chats.find(sessionOf(), signal)).toEqual(first)
-    expect(await imageOf(chats)).toBe('image of catJAM,Kappa')
+    expect(await imageOf(chats, both)).toBe(both)
     expect([drawn, reads]).toEqual([[['catJAM', 'Kappa']], 1])
   })
 
@@ -189,7 +204,9 @@ describe('the emotes of a chat', () => {
     await createChats('a', first).find(sessionOf(), signal)
     await first.close()
     const chats = createChats('b', second)
-    expect((await chats.find(sessionOf(), signal))?.emotes?.version).toBe('of-catJAM')
+    expect((await chats.find(sessionOf(), signal))?.emotes?.version).toBe(
+      versionOf('image of catJAM'),
+    )
     expect(await imageOf(chats)).toBe('image of catJAM')
     await second.close()
     expect([drawn.length, reads]).toEqual([1, 1])
@@ -202,6 +219,31 @@ describe('the emotes of a chat', () => {
     await chats.find(sessionOf(), signal)
     await rm(path.join(root, 'a'), { recursive: true })
     expect(await imageOf(chats)).toBe('image of catJAM')
+    expect(reads).toBe(2)
+  })
+
+  it('never have the image of another version', async () => {
+    withEmotes('catJAM')
+    await createChats('a').find(sessionOf(), signal)
+    const chats = createChats('a')
+    await chats.find(sessionOf(), signal)
+    await rm(path.join(root, 'a'), { recursive: true })
+    take = 'again '
+    expect(await imageOf(chats)).toBeUndefined()
+    expect((await chats.find(sessionOf(), signal))?.emotes?.version).toBe(
+      versionOf('image again of catJAM'),
+    )
+    expect(await imageOf(chats)).toBeUndefined()
+    expect(await imageOf(chats, 'image again of catJAM')).toBe('image again of catJAM')
+  })
+
+  it('are drawn again if the stored image is damaged', async () => {
+    withEmotes('catJAM')
+    await createChats('a').find(sessionOf(), signal)
+    for await (const file of glob(path.join(root, 'a', '**/*.bin'))) {
+      if ((await readFile(file, 'utf8')).startsWith('image')) await truncate(file)
+    }
+    expect(await imageOf(createChats('a'))).toBe('image of catJAM')
     expect(reads).toBe(2)
   })
 
@@ -233,7 +275,7 @@ describe('the emotes of a chat', () => {
     withEmotes('catJAM')
     const growing = sessionOf({ isGrowing: true }, '2')
     expect((await chats.find(growing, signal))?.emotes).toBeUndefined()
-    expect(await imageOf(chats, growing)).toBeUndefined()
+    expect(await imageOf(chats, 'image of catJAM', growing)).toBeUndefined()
     expect(drawn).toEqual([])
   })
 })

@@ -149,15 +149,20 @@ export class Chats {
     return again === 'lost' ? undefined : again
   }
 
-  /** The image of emotes that `find` names. @throws as `find` */
-  async emotes(session: ChatSession, signal: AbortSignal): Promise<Uint8Array | undefined> {
+  /** The image of emotes that `find` names; undefined for another version. @throws as `find` */
+  async emotes(
+    session: ChatSession,
+    version: string,
+    signal: AbortSignal,
+  ): Promise<Uint8Array | undefined> {
     const job = this.#plan(session)
-    const { emotes } = (await this.#find(session, job, { signal })) ?? {}
-    if (emotes === undefined) return undefined
-    const stored = await this.#cache.findImage(emotes.version, signal)
+    const known = await this.#find(session, job, { signal })
+    if (known?.emotes?.version !== version) return undefined
+    const stored = await this.#cache.findImage(version, signal)
     if (stored !== undefined) return stored
+    // A decoder that is killed now leaves out an emote that was drawn before.
     const read = await this.#readFinished(job, signal)
-    return read.status === 'read' ? read.image : undefined
+    return read.status === 'read' && read.emotes?.version === version ? read.image : undefined
   }
 
   /** A chat that grows is read again and again: its emotes are words. */

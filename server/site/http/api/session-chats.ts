@@ -74,7 +74,7 @@ export class SessionChats {
     const session = await this.#open(row, signal)
     const found = session && (await chats.find(session, signal))
     const read = async (all: AbortSignal): Promise<{ bytes: Uint8Array } | undefined> => {
-      const bytes = session && (await chats.emotes(session, all))
+      const bytes = session && (await chats.emotes(session, version, all))
       return bytes && { bytes }
     }
     const isCurrent = found?.emotes?.version === version
