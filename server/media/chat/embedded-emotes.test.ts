@@ -73,6 +73,16 @@ describe('the emotes of a chat', () => {
     expect(await emotesOf(data, { key: 'emotes' })).toEqual([['catJAM', 'image of cat']])
   })
 
+  it('may come before the messages, of which none is read twice', async () => {
+    const { comments, ...rest } = JSON.parse(twitchJson(messages))
+    const data = embeddedData({ catJAM: image('cat') })
+    const text = JSON.stringify({ ...rest, embeddedData: data, comments })
+    const records: unknown[] = []
+    new TwitchRecords((record) => records.push(record)).add(text)
+    const said = records.filter((record) => JSON.stringify(record).includes('"body"'))
+    expect(said).toEqual(comments)
+  })
+
   it('have names of one word, and images of at most 256 KiB, of 8 MiB in all', async () => {
     const sized = (sizeBytes: number): Buffer => Buffer.alloc(sizeBytes, 'x')
     const limit = 256 * 1024

@@ -17,7 +17,11 @@ export class TwitchRecords implements RecordSplitter {
 
   constructor(onRecord: OnRecord) {
     this.#records = new JsonRecords(onRecord)
-    this.#images = new JsonRecords(onRecord, MAX_IMAGE_LENGTH)
+    // What follows the images was read as a record already.
+    this.#images = new JsonRecords(
+      (record) => isImage(record) && onRecord(record),
+      MAX_IMAGE_LENGTH,
+    )
   }
 
   add(text: string): void {
@@ -33,4 +37,8 @@ export class TwitchRecords implements RecordSplitter {
     this.#records.end()
     this.#images.end()
   }
+}
+
+function isImage(record: unknown): boolean {
+  return typeof record === 'object' && record !== null && 'data' in record
 }
