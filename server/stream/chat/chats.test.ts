@@ -24,6 +24,8 @@ let reads: number
 let drawn: string[][]
 /** Whether drawing them again gives the same image. */
 let isLasting: boolean
+/** Whether the process that reads is ended. */
+let isEnded: boolean
 /** In each image. */
 let take: string
 /** Version of the file. */
@@ -36,6 +38,7 @@ beforeEach(() => {
   reads = 0
   drawn = []
   isLasting = true
+  isEnded = false
   take = ''
   contents = { chat: twitchJson(messages) }
 })
@@ -76,6 +79,7 @@ function createChats(data: string, shared?: SharedArtifacts, onRead = (): void =
     readChat: async (job) => {
       reads += 1
       onRead()
+      if (isEnded) return { status: 'refused', reason: { code: 'reader-ended' } }
       return reader.read(job, signal)
     },
   })
@@ -153,6 +157,19 @@ describe('a finished chat', () => {
     const address = { version, bucket: 0 }
     const bucket = await chats.bucket(sessionOf(), address, signal)
     expect(bucket).toMatchObject({ json: expect.stringContaining('hello'), isFinal: true })
+    expect(reads).toBe(2)
+  })
+
+  it('is read again an hour after its process was ended', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    vi.advanceTimersByTime(1)
+    const chats = createChats('a')
+    isEnded = true
+    expect(await chats.find(sessionOf(), signal)).toBeUndefined()
+    isEnded = false
+    expect(await chats.find(sessionOf(), signal)).toBeUndefined()
+    vi.advanceTimersByTime(60 * 60 * 1000 + 1)
+    expect(await chats.find(sessionOf(), signal)).toBeDefined()
     expect(reads).toBe(2)
   })
 

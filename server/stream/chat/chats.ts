@@ -68,8 +68,8 @@ export const BUCKET_SECONDS = BUCKET_MS / 1000
 /** Longest wait of a request for a chat that is not stored; it is read nevertheless. */
 const READ_WAIT_MS = 8000
 const MAX_KNOWN_CHATS = 1000
-/** Before a chat is read again whose emotes could not be drawn, maybe on a busy machine. */
-const REDRAW_MS = 60 * 60 * 1000
+/** Before a chat is read again that a process could not read or draw, maybe on a busy machine. */
+const RETRY_MS = 60 * 60 * 1000
 /** Of the packs of growing chats. */
 const MAX_GROWING_BYTES = 64 * 1024 * 1024
 /** A growing chat is read again after this time, or after this multiple of what a read takes. */
@@ -239,8 +239,7 @@ export class Chats {
     const read = async (): Promise<Outcome> => {
       const outcome = await this.#read(job)
       const known = outcome.status === 'read' ? await this.#cache.add(key, outcome) : outcome
-      const isLasting = outcome.status === 'refused' || outcome.isLasting
-      this.#known.set(key, known, { ttl: isLasting ? 0 : REDRAW_MS })
+      this.#known.set(key, known, { ttl: isLasting(outcome) ? 0 : RETRY_MS })
       return outcome
     }
     return this.#join(key, read, signal)
@@ -260,6 +259,11 @@ export class Chats {
     const limit = { timeoutMs: READ_WAIT_MS, signal, reason }
     return withTimeout(async () => this.#reads.join(key, this.#unending, read), limit)
   }
+}
+
+/** Whether reading it again gives the same. */
+function isLasting(outcome: Outcome): boolean {
+  return outcome.status === 'read' ? outcome.isLasting : outcome.reason?.code !== 'reader-ended'
 }
 
 function hasVersion(outcome: Outcome | undefined, version: string): boolean {
