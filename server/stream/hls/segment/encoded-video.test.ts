@@ -86,8 +86,8 @@ async function openNode(
     { file, index, reader },
     { plan, segmentSeconds: 2, encodedVideo },
   )
-  const body = async (number: number) =>
-    recording.segment({ number, rendition: RENDITION, open }, file)
+  const body = async (number: number, request = signal) =>
+    recording.segment({ number, rendition: RENDITION, open, signal: request }, file)
   return {
     cacheFolder,
     body,
@@ -139,6 +139,29 @@ describe('a segment of encoded video', () => {
     const store = new FolderArtifacts('/dev/null/nowhere')
     const node = await openNode({ shared: new SharedArtifacts({ store, log }) })
     expect(await node.body(1)).toMatchObject({ isLasting: false })
+  })
+
+  test('is encoded for a visitor who comes while the job of another one is cancelled', async () => {
+    const [started, cancelled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let jobs = 0
+    const nodes: EncodedVideoOptions['nodes'] = {
+      async encode({ name }, { signal: attempt }) {
+        if (name.includes('init')) return false
+        jobs += 1
+        if (jobs === 2) cancelled.resolve()
+        started.resolve()
+        await cancelled.promise
+        attempt.throwIfAborted()
+        return false
+      },
+    }
+    const node = await openNode({ nodes })
+    const visit = new AbortController()
+    const abandoned = node.body(1, visit.signal)
+    await started.promise
+    visit.abort(new Error('left'))
+    await expect(abandoned).rejects.toThrow('left')
+    expect(await node.body(1)).toBeDefined()
   })
 
   test('is ready when it was encoded ahead', async () => {

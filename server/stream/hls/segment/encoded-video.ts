@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache'
 import { withTimeout } from '../../../../shared/with-timeout.ts'
 import type { TimeLimit } from '../../../../shared/with-timeout.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
-import type { Demand } from '../../../base/admission/demand.ts'
 import type { Charged, EncodeSlots, SlotRequest } from '../../../base/admission/encode-slots.ts'
 import { SharedWork } from '../../../base/admission/shared-work.ts'
 import { WantedWork } from '../../../base/admission/wanted-work.ts'
@@ -213,11 +212,8 @@ export class EncodedVideo {
     await this.encode({ ...request, as: 'ahead' })
   }
 
-  async #findOrEncode(
-    key: string,
-    request: VideoRequest,
-    { demand, forget }: Wanted,
-  ): Promise<StoredFrames> {
+  async #findOrEncode(key: string, request: VideoRequest, wanted: Wanted): Promise<StoredFrames> {
+    const { demand, forget } = wanted
     const { cache, signal } = this.#options
     const file = cachedFile(key)
     const find = async (): Promise<StoredFrames | undefined> => {
@@ -227,7 +223,7 @@ export class EncodedVideo {
     }
     const found = await find()
     if (found !== undefined) return found
-    if (await this.#isEncodedElsewhere(request.file, demand)) {
+    if (await this.#isEncodedElsewhere(request.file, wanted)) {
       const encoded = await find()
       if (encoded !== undefined) return encoded
       if (!demand.isThere) throw notEncoded()
@@ -244,12 +240,17 @@ export class EncodedVideo {
   }
 
   /** Whether other nodes encode the file; if somebody waits for it, whether they have. */
-  async #isEncodedElsewhere(file: EncodedFile, demand: Demand): Promise<boolean> {
+  async #isEncodedElsewhere(file: EncodedFile, { demand, forget }: Wanted): Promise<boolean> {
     const { nodes, signal } = this.#options
     if (nodes === undefined) return false
     const leaving = new AbortController()
     const ended = new AbortController()
-    demand.watch(() => demand.isThere || leaving.abort(notEncoded()), ended.signal)
+    const leave = (): void => {
+      if (demand.isThere) return
+      forget()
+      leaving.abort(notEncoded())
+    }
+    demand.watch(leave, ended.signal)
     try {
       const either = AbortSignal.any([signal, leaving.signal])
       return await nodes.encode(file, { isWanted: demand.isThere, signal: either })
