@@ -4,6 +4,7 @@ import { afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest'
 import { soon } from '../../../test/support/patience.ts'
 import { sharedPostgres } from '../../../test/support/servers/postgres.ts'
 import type { StartedPostgres } from '../../../test/support/servers/postgres.ts'
+import { isAppError } from '../../base/errors.ts'
 import { JobQueues } from '../../cluster/jobs/job-queues.ts'
 import { parseEncodeJob } from '../../cluster/jobs/job-shapes.ts'
 import { runJobs } from '../../cluster/jobs/run-jobs.ts'
@@ -141,4 +142,26 @@ it('a job is cancelled when nobody waits any more, and added again for others', 
   cancelled.resolve()
   expect(await encoded).toBe(true)
   expect(ids.length).toBe(2)
+})
+
+it('a node has a limited number of jobs, and refuses what cannot wait', async () => {
+  const jobs = new Set<string>()
+  const queues = {
+    addOne: async () => Promise.resolve(`${jobs.add(`${jobs.size}`).size}`),
+    find: async () => Promise.resolve({ state: 'active', output: {} } as const),
+    cancel: async () => Promise.resolve(),
+    hasOffer: async () => Promise.resolve(true),
+  }
+  const encodes = new JobEncodes({ queues, offer: 'encoder 1' })
+  const running = encodes.run(stopping.signal)
+  ends.push(async () => running)
+  let refused = 0
+  const encoding = Array.from({ length: 200 }, async (_, nth) =>
+    encodes.encode(file(`${nth}`), wanted()).catch((error: unknown) => {
+      if (isAppError(error, 'busy')) refused += 1
+    }),
+  )
+  await expect.poll(() => [jobs.size, refused], soon).toEqual([64, 200 - 64 - 32])
+  stopping.abort()
+  await Promise.all(encoding)
 })

@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { currentClient } from '../../base/admission/client.ts'
+import { Gate } from '../../base/admission/gate.ts'
 import { AppError, isAppError } from '../../base/errors.ts'
 import type { JobQueues } from '../../cluster/jobs/job-queues.ts'
 import { parseEncodeOutcome } from '../../cluster/jobs/job-shapes.ts'
@@ -22,6 +23,13 @@ export interface EncodePauses {
   jobMs: number
 }
 
+/** Jobs of a node: more than its visitors need while other nodes keep up. */
+const MAX_JOBS = 64
+const MAX_WAITING = 32
+/** A request gets an answer before players give up. */
+const WAIT_MS = 6000
+const BUSY_MESSAGE = 'too much video is being encoded; try again soon'
+
 const DEFAULT_PAUSES: EncodePauses = { offerMs: 2000, jobMs: 100 }
 
 export class JobEncodes implements EncodingNodes {
@@ -29,6 +37,13 @@ export class JobEncodes implements EncodingNodes {
   readonly #pauses: EncodePauses
   /** Addresses of visitors are not in the database. */
   readonly #salt = randomUUID()
+  /** Each job is looked up all the time. */
+  readonly #gate = new Gate({
+    limit: MAX_JOBS,
+    waiting: MAX_WAITING,
+    waitMs: WAIT_MS,
+    busyMessage: BUSY_MESSAGE,
+  })
   /** Undefined before the first lookup. */
   #isOffered: boolean | undefined
 
@@ -50,6 +65,14 @@ export class JobEncodes implements EncodingNodes {
     file: EncodedFile,
     { isWanted, signal }: { isWanted: boolean; signal: AbortSignal },
   ): Promise<boolean> {
+    while (this.#isOffered === undefined) {
+      await sleep(this.#pauses.jobMs, undefined, { signal }).catch(() => signal.throwIfAborted())
+    }
+    if (!isWanted || !this.#isOffered) return this.#isOffered
+    return this.#gate.run(async () => this.#encode(file, signal), signal)
+  }
+
+  async #encode(file: EncodedFile, signal: AbortSignal): Promise<boolean> {
     const { queues } = this.#options
     const hash = (text: string): string => createHash('sha256').update(text).digest('base64url')
     const { version, name } = file
@@ -62,9 +85,7 @@ export class JobEncodes implements EncodingNodes {
       id = (await queues.addOne('encodes', job)) ?? id
     }
     try {
-      while (this.#isOffered === undefined) await sleep(this.#pauses.jobMs, undefined, { signal })
-      if (!isWanted) return this.#isOffered
-      if (this.#isOffered) await add()
+      await add()
       while (this.#isOffered) {
         const found = await queues.find('encodes', { key: job.key })
         if (found?.state === 'completed') {
@@ -90,6 +111,6 @@ export class JobEncodes implements EncodingNodes {
 /** @throws AppError `busy` */
 function isEncoded(output: unknown): boolean {
   const status = parseEncodeOutcome(output)?.status
-  if (status === 'busy') throw new AppError('busy', 'too much video is being encoded; try again')
+  if (status === 'busy') throw new AppError('busy', BUSY_MESSAGE)
   return status === 'done'
 }
