@@ -148,3 +148,16 @@ test('loads nothing again once nobody watches', async () => {
   await vi.advanceTimersByTimeAsync(60_000)
   expect(signals).toHaveLength(1)
 })
+
+test('loads an incomplete value again after a failure, and keeps it until then', async () => {
+  const { load, signals } = createSource(10, (call) => call === 2)
+  const resource = new Resource(load, { isComplete: (call) => call === 3 })
+  const leave = resource.subscribe(() => undefined)
+  await vi.advanceTimersByTimeAsync(2020)
+  expect(resource.read()).toEqual({ status: 'loaded', value: 1 })
+  expect(signals).toHaveLength(2)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(resource.read()).toEqual({ status: 'loaded', value: 3 })
+  expect(signals).toHaveLength(3)
+  leave()
+})

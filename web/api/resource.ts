@@ -88,8 +88,6 @@ export class Resource<T> {
         if (this.#running !== controller) return
         this.#loadedAtMs = performance.now()
         this.#settle({ status: 'loaded', value })
-        if (this.isWatched && !this.#isComplete(value))
-          this.#again = setTimeout(() => this.#start(), INCOMPLETE_MS)
       },
       () => {
         if (this.#running !== controller) return
@@ -102,5 +100,7 @@ export class Resource<T> {
     this.#running = undefined
     this.#state = state
     for (const listener of this.#listeners) listener()
+    if (state.status === 'loaded' && this.isWatched && !this.#isComplete(state.value))
+      this.#again = setTimeout(() => this.#start(), INCOMPLETE_MS)
   }
 }
