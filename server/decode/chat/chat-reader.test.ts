@@ -9,7 +9,7 @@ import { findPack, readBucket } from '../../media/chat/chat-buckets.ts'
 import type { ChatJob, ChatOutcome } from '../../media/chat/read-chat.ts'
 import type { OpenFile } from '../../storage/recordings/storage.ts'
 import type { ChildOptions } from '../child/decoder-pool.ts'
-import { createChatReader } from './chat-reader.ts'
+import { createChatReader, readInChild } from './chat-reader.ts'
 
 const { signal } = new AbortController()
 const crowd = Array.from({ length: 20_000 }, (_, nth) => ({
@@ -137,4 +137,19 @@ it('rejects when it is closed, and closes the file', async () => {
   void vi.waitUntil(() => opened === 1, soon).then(() => reader.close())
   await expect(reading).rejects.toThrow('closed')
   expect(opened).toBe(0)
+})
+
+it('refuses a child that replies with empty emotes without end', async () => {
+  let replies = 0
+  const run: Parameters<typeof readInChild>[1] = async ({ parse }) => {
+    replies += 1
+    const value = parse({ kind: 'emote', name: '', data: new Uint8Array() })
+    const isOver = value === undefined || replies === 200_000
+    return isOver ? { status: 'killed', reason: 'malformed' } : { status: 'done', value }
+  }
+  const job = { files: [], isGrowing: false, offsetSeconds: 0, hiddenUsers: [] }
+  const none = async function* (): AsyncGenerator<Uint8Array, void> {}
+  const refused = { status: 'refused', reason: { code: 'reader-ended' } }
+  expect(await readInChild(job, run, none())).toEqual(refused)
+  expect(replies).toBeLessThan(100_000)
 })

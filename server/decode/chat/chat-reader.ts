@@ -36,6 +36,8 @@ const YOUNG_GENERATION = '--max-semi-space-size=2'
 const CHUNK_BYTES = 256 * 1024
 /** Of all packs and emotes: more than the limits of `media/chat` permit. */
 const MAX_RESULT_BYTES = 256 * 1024 * 1024
+/** Counted for each besides its bytes: empty ones take memory, too. */
+const ENTRY_BYTES = 4096
 const NO_BYTES = new Uint8Array()
 
 /** Starts a process on demand, reuses it, and ends it when it is idle. */
@@ -73,7 +75,8 @@ export function createChatReader(
   }
 }
 
-async function readInChild(
+/** What the child replies is not trusted. @param chunks as of `readFiles` */
+export async function readInChild(
   job: ChatJob,
   run: RunJob<ChatMessage>,
   chunks: AsyncGenerator<Uint8Array, void>,
@@ -83,8 +86,8 @@ async function readInChild(
   let resultBytes = 0
   const parse = (value: unknown): ChatReply | undefined => {
     const { data } = chatReplySchema.safeParse(value)
-    if (data?.kind === 'pack') resultBytes += 1 + data.bytes.length
-    if (data?.kind === 'emote') resultBytes += 1 + data.name.length + data.data.length
+    if (data?.kind === 'pack') resultBytes += ENTRY_BYTES + data.bytes.length
+    if (data?.kind === 'emote') resultBytes += ENTRY_BYTES + data.name.length + data.data.length
     return resultBytes <= MAX_RESULT_BYTES ? data : undefined
   }
   let message: ChatMessage = { kind: 'read', job }
