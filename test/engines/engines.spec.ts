@@ -110,11 +110,10 @@ async function chooseTracks(page: EnginePage, isChosen = hasOtherAudio): Promise
 }
 
 /**
- * The sound alone of the session that plays, from its position, and the original again. Muted:
- * without an audio device, Firefox fails to play audio alone (OnMediaSinkAudioError).
+ * The sound alone of the session that plays, from its position, and the original again. Without an
+ * audio device, Firefox plays audio alone only muted.
  */
 async function chooseQuality(page: EnginePage): Promise<void> {
-  await page.evaluate(`void (${mainVideo}.muted = true)`)
   for (const [quality, hasPicture] of [
     ['Sound only', false],
     ['Original', true],

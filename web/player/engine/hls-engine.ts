@@ -151,9 +151,16 @@ function transferEmptied(hls: Hls): AttachMediaSourceData | undefined {
 
 /** hls.js reports such an error only on its next append. */
 function onDecoderError(video: HTMLVideoElement, signal: AbortSignal, failed: () => void): void {
-  const check = () => video.error?.code === MediaError.MEDIA_ERR_DECODE && failed()
+  const check = () => {
+    if (video.error?.code !== MediaError.MEDIA_ERR_DECODE) return
+    if (video.error.message.includes(NO_AUDIO_DEVICE)) video.muted = true
+    failed()
+  }
   video.addEventListener('error', check, { signal })
 }
+
+/** Of Firefox: nothing is wrong with audio alone, but it cannot be heard. Muted, it plays. */
+const NO_AUDIO_DEVICE = 'OnMediaSinkAudioError'
 
 function reportLoads(hls: Hls, playlist: Playlist, report: (event: PlaybackEvent) => void): void {
   hls.on(Events.LEVEL_UPDATED, (_event, { details }) => {
