@@ -25,8 +25,8 @@ export interface NodeParts {
   scan: ((signal: AbortSignal) => NodeScan) | undefined
 }
 
-/** Inspections that are in the queue or on a node at once. */
-const INSPECTIONS_AT_ONCE = 64
+/** Inspections that are in the queue or on a node at once: eight batches of small recordings. */
+const INSPECTIONS_AT_ONCE = 128
 /** The jobs have a limit of their own, which does not count their time in the queue. */
 const DAY_MS = 86_400_000
 

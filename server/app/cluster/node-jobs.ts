@@ -14,7 +14,9 @@ import type {
   InspectionJob,
   InspectionJobOutcome,
 } from '../../cluster/jobs/job-shapes.ts'
-import { parseEncodeJob, parseInspectionJob, parseSession } from '../../cluster/jobs/job-shapes.ts'
+import { parseEncodeJob, parseSession } from '../../cluster/jobs/job-shapes.ts'
+import { runInspections } from '../../cluster/jobs/run-inspections.ts'
+import type { Inspected } from '../../cluster/jobs/run-inspections.ts'
 import { runJobs } from '../../cluster/jobs/run-jobs.ts'
 import type { JobRunnerOptions } from '../../cluster/jobs/run-jobs.ts'
 import { inspectIn } from '../scanning.ts'
@@ -116,16 +118,15 @@ function inspectionWork(
     }
   }
 
-  return async (data, signal) => {
-    const job = parseInspectionJob(data)
-    // A node of another release has added it, and adds it again.
-    if (job === undefined) return
-    const outcome = await outcomeOf(job, signal)
-    const { path, stat, session } = job
-    await queues.add('results', [{ data: { path, version: stat.version, outcome } }])
-    if (outcome.status !== 'playable' || library.artifacts === undefined) return
-    await queues.add('thumbnails', [sessionJob(session)])
+  const addThumbnails = async (inspected: readonly Inspected[]): Promise<void> => {
+    const playable = inspected.filter(({ outcome }) => outcome.status === 'playable')
+    if (playable.length === 0 || library.artifacts === undefined) return
+    const jobs = playable.map(({ job }) => sessionJob(job.session))
+    await queues.add('thumbnails', jobs)
   }
+
+  const options = { queues, inspect: outcomeOf, onInspected: addThumbnails }
+  return async (data, signal) => runInspections(data, options, signal)
 }
 
 /** Of visitors that wait: found sooner than other jobs. */

@@ -7,8 +7,9 @@ import { createWakeSignal } from '../../base/admission/wake-signal.ts'
 import type { InspectableRecording } from '../../library/catalog/scan/inspector.ts'
 import type { Inspection } from '../../library/catalog/store/inspection-result.ts'
 import { AppError } from '../../base/errors.ts'
-import type { FetchedJob, JobQueues } from './job-queues.ts'
-import { parseInspectionResult, parseSession } from './job-shapes.ts'
+import { MAX_RETRIES } from './job-queues.ts'
+import type { FetchedJob, JobQueues, NewJob } from './job-queues.ts'
+import { parseInspectionResults, parseSession } from './job-shapes.ts'
 import type { InspectionJob, InspectionJobResult } from './job-shapes.ts'
 
 export interface InspectionJobsOptions {
@@ -31,8 +32,13 @@ export interface InspectionPauses {
 }
 
 interface WaitingInspection {
+  key: string
   job: InspectionJob
   isRequested: boolean
+  /** A node has not inspected it with its batch. */
+  isAlone: boolean
+  /** That of its batch, or its own; undefined before it was added. */
+  newJob: NewJob | undefined
   addedAtMs: number | undefined
   resolve: (inspection: Inspection) => void
   reject: (error: unknown) => void
@@ -47,6 +53,9 @@ const DEFAULT_PAUSES: InspectionPauses = {
 const RESULTS_PER_TURN = 200
 const REQUESTS_PER_TURN = 100
 const REQUESTED = 1
+/** Of small recordings: a job costs four transactions, more than they do. */
+const BATCH_RECORDINGS = 16
+const BATCH_BYTES = 64 * 1024 * 1024
 
 /** The part of the scanning node: adds jobs, and collects results. */
 export class InspectionJobs {
@@ -79,7 +88,8 @@ export class InspectionJobs {
     signal.addEventListener('abort', abort, { once: true })
     const { sizeBytes, modifiedMs, version } = stat
     const job = { path, kind, stat: { sizeBytes, modifiedMs, version }, session }
-    this.#waiting.set(key, { job, isRequested, addedAtMs: undefined, resolve, reject })
+    const unadded = { isAlone: false, newJob: undefined, addedAtMs: undefined }
+    this.#waiting.set(key, { key, job, isRequested, ...unadded, resolve, reject })
     this.#wake.ring()
     try {
       return await promise
@@ -116,15 +126,17 @@ export class InspectionJobs {
 
   async #addJobs(): Promise<void> {
     const nowMs = performance.now()
-    const due = [...this.#waiting].filter(
-      ([, { addedAtMs = -Infinity }]) => nowMs - addedAtMs > this.#pauses.repeatMs,
+    const due = [...this.#waiting.values()].filter(
+      ({ addedAtMs = -Infinity }) => nowMs - addedAtMs > this.#pauses.repeatMs,
     )
     if (due.length === 0) return
-    const jobs = due.map(([key, { job, isRequested }]) => {
-      return { data: job, key, priority: isRequested ? REQUESTED : 0 }
-    })
-    await this.#options.queues.add('inspections', jobs)
-    for (const [, waiting] of due) waiting.addedAtMs = nowMs
+    for (const batch of formBatches(due.filter(({ newJob }) => newJob === undefined))) {
+      const newJob = createJob(batch)
+      for (const waiting of batch) waiting.newJob = newJob
+    }
+    const jobs = new Set(due.flatMap(({ newJob }) => newJob ?? []))
+    await this.#options.queues.add('inspections', [...jobs])
+    for (const waiting of due) waiting.addedAtMs = nowMs
   }
 
   async #takeRequests(): Promise<void> {
@@ -141,10 +153,51 @@ export class InspectionJobs {
 
   /** A result that nobody waits for is of an earlier scan. */
   #settle(data: unknown): void {
-    const result = parseInspectionResult(data)
-    const waiting = result && this.#waiting.get(inspectionKey(result.path, result.version))
-    if (waiting !== undefined && result !== undefined) settle(waiting, result)
+    const { results, rest } = parseInspectionResults(data)
+    for (const result of results) {
+      const waiting = this.#waiting.get(inspectionKey(result.path, result.version))
+      if (waiting !== undefined) settle(waiting, result)
+    }
+    for (const { path, stat } of rest) {
+      const waiting = this.#waiting.get(inspectionKey(path, stat.version))
+      const alone = { isAlone: true, newJob: undefined, addedAtMs: undefined }
+      if (waiting !== undefined) Object.assign(waiting, alone)
+    }
   }
+}
+
+/** Small recordings in batches, each other one alone. */
+function formBatches(inspections: readonly WaitingInspection[]): WaitingInspection[][] {
+  const batches: WaitingInspection[][] = []
+  let batch: WaitingInspection[] = []
+  let bytes = Infinity
+  for (const inspection of inspections) {
+    const { isRequested, isAlone, job } = inspection
+    const { sizeBytes } = job.stat
+    if (isRequested || isAlone || sizeBytes > BATCH_BYTES) {
+      batches.push([inspection])
+      continue
+    }
+    if (bytes + sizeBytes > BATCH_BYTES || batch.length === BATCH_RECORDINGS) {
+      batches.push((batch = []))
+      bytes = 0
+    }
+    batch.push(inspection)
+    bytes += sizeBytes
+  }
+  return batches
+}
+
+/** A batch is not repeated as such: one recording may have ended the node of all. */
+function createJob(batch: readonly WaitingInspection[]): NewJob {
+  const [first] = batch
+  if (first === undefined || batch.length > 1) {
+    const data = { recordings: batch.map(({ job }) => job) }
+    return { data, key: hash(batch.map(({ key }) => key)), retryLimit: 0 }
+  }
+  const { job, key, isRequested, isAlone } = first
+  const priority = isRequested ? REQUESTED : 0
+  return { data: job, key, priority, ...(isAlone && { retryLimit: MAX_RETRIES - 1 }) }
 }
 
 function settle({ resolve, reject }: WaitingInspection, { outcome }: InspectionJobResult): void {
@@ -159,9 +212,11 @@ function settle({ resolve, reject }: WaitingInspection, { outcome }: InspectionJ
   }
 }
 
-/** Paths may be longer than an index of PostgreSQL permits. */
 function inspectionKey(path: string, version: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([path, version]))
-    .digest('base64url')
+  return hash([path, version])
+}
+
+/** Paths may be longer than an index of PostgreSQL permits. */
+function hash(texts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(texts)).digest('base64url')
 }

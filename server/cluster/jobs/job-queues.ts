@@ -36,7 +36,7 @@ const MAINTENANCE_SECONDS = 60
 /** Of an offer, which ends after three of them. */
 const OFFER_SECONDS = 3
 /** Crashes of nodes, not errors of a recording: those are results. */
-const MAX_RETRIES = 3
+export const MAX_RETRIES = 3
 const DELETE_AFTER_SECONDS = 60
 const HOUR_SECONDS = 3600
 
@@ -80,6 +80,8 @@ export interface NewJob {
   key?: string
   /** Higher ones first; default 0. */
   priority?: number
+  /** How often another node runs it after one that did not complete it. Default as the queue. */
+  retryLimit?: number
 }
 
 /** Every method but `figures` and `close` rejects with errors of the database. */
@@ -128,8 +130,13 @@ export class JobQueues {
 
   /** Adds the jobs, but for those whose key is in the queue already. */
   async add(queue: QueueName, jobs: readonly NewJob[]): Promise<void> {
-    const inserts = jobs.map(({ data, key, priority }): JobInsert => {
-      return { data, ...(key !== undefined && { singletonKey: key }), priority: priority ?? 0 }
+    const inserts = jobs.map(({ data, key, priority = 0, retryLimit }): JobInsert => {
+      return {
+        data,
+        priority,
+        ...(key !== undefined && { singletonKey: key }),
+        ...(retryLimit !== undefined && { retryLimit }),
+      }
     })
     await this.#started().insert(queue, inserts)
   }

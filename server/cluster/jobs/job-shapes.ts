@@ -20,6 +20,9 @@ const inspectionJobShape = z.object({
 })
 export type InspectionJob = z.infer<typeof inspectionJobShape>
 
+/** Small recordings, as one job. As a result: those that no node has inspected. */
+const inspectionBatchShape = z.object({ recordings: z.array(inspectionJobShape) })
+
 /** `failed`: for a reason outside of the recording; `gone`: it was replaced or deleted. */
 const outcomeShape = z.discriminatedUnion('status', [
   z.object({
@@ -42,6 +45,8 @@ const inspectionResultShape = z.object({
 })
 export type InspectionJobResult = z.infer<typeof inspectionResultShape>
 
+const batchResultShape = z.object({ results: z.array(inspectionResultShape) })
+
 /** A file of a rendition, by its URL, and the client that waits for it. */
 const encodeJobShape = z.object({
   session: sessionShape,
@@ -58,19 +63,29 @@ export type EncodeJob = z.infer<typeof encodeJobShape>
 const encodeOutcomeShape = z.object({ status: z.enum(['done', 'busy', 'failed']) })
 export type EncodeOutcome = z.infer<typeof encodeOutcomeShape>
 
-/** Undefined for anything else, as are the results of the parsers below. */
-export function parseInspectionJob(data: unknown): InspectionJob | undefined {
-  return inspectionJobShape.safeParse(data).data
+/** The recordings of one job; none if another release has added it. */
+export function parseInspections(data: unknown): InspectionJob[] {
+  const job = inspectionJobShape.safeParse(data).data
+  return job === undefined ? (inspectionBatchShape.safeParse(data).data?.recordings ?? []) : [job]
 }
 
-/** A job that no node could complete is a result itself: that it failed. */
-export function parseInspectionResult(data: unknown): InspectionJobResult | undefined {
+/** A job that no node could complete is a result itself: of one recording, that it failed. */
+export function parseInspectionResults(data: unknown): {
+  results: InspectionJobResult[]
+  /** What is to be inspected again, each recording alone. */
+  rest: InspectionJob[]
+} {
+  const rest = inspectionBatchShape.safeParse(data).data?.recordings ?? []
+  const batch = batchResultShape.safeParse(data).data
+  if (batch !== undefined) return { results: batch.results, rest }
   const result = inspectionResultShape.safeParse(data).data
-  if (result !== undefined) return result
-  const job = parseInspectionJob(data)
-  return job && { path: job.path, version: job.stat.version, outcome: { status: 'failed' } }
+  if (result !== undefined) return { results: [result], rest }
+  const { data: job } = inspectionJobShape.safeParse(data)
+  const outcome = { status: 'failed' } as const
+  return { results: job ? [{ path: job.path, version: job.stat.version, outcome }] : [], rest }
 }
 
+/** Undefined for anything else, as are the results of the parsers below. */
 export function parseSession(data: unknown): SessionReference | undefined {
   return sessionShape.safeParse(data).data
 }

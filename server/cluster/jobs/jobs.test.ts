@@ -10,7 +10,9 @@ import type { InspectableRecording } from '../../library/catalog/scan/inspector.
 import { InspectionJobs } from './inspection-jobs.ts'
 import { JobQueues } from './job-queues.ts'
 import type { FetchedJob } from './job-queues.ts'
-import { parseInspectionJob } from './job-shapes.ts'
+import { parseInspections } from './job-shapes.ts'
+import type { InspectionJobOutcome } from './job-shapes.ts'
+import { runInspections } from './run-inspections.ts'
 import { runJobs } from './run-jobs.ts'
 
 let postgres: StartedPostgres
@@ -71,27 +73,31 @@ function scanWith(
   return { jobs, requested }
 }
 
-/** A node that inspects; returns the paths of the jobs it has run. */
+/** A node that inspects; returns the paths of the recordings that it has begun to inspect. */
 function inspectWith(
   queues: JobQueues,
-  work: (path: string, signal: AbortSignal) => Promise<object> = async () => playable,
-  { signal = stopping.signal, concurrency = 1, isReady = (): boolean => true } = {},
+  outcomeOf: (path: string, signal: AbortSignal) => Promise<InspectionJobOutcome> = async () =>
+    playable,
+  {
+    signal = stopping.signal,
+    concurrency = 1,
+    isReady = (): boolean => true,
+    holdMs = 60_000,
+  } = {},
 ): string[] {
   const paths: string[] = []
+  const inspect = async ({ path }: { path: string }, attempt: AbortSignal) => {
+    paths.push(path)
+    return outcomeOf(path, attempt)
+  }
+  const options = { queues, inspect, holdMs }
   const running = runJobs(
     {
       queues,
       queue: 'inspections',
       concurrency,
       isReady,
-      async work(data, attempt) {
-        const job = parseInspectionJob(data)
-        if (job === undefined) return
-        paths.push(job.path)
-        const { path, stat } = job
-        const outcome = await work(path, attempt)
-        await queues.add('results', [{ data: { path, version: stat.version, outcome } }])
-      },
+      work: async (data, attempt) => runInspections(data, options, attempt),
       onFailed: () => undefined,
       pauses: jobPauses,
     },
@@ -114,7 +120,7 @@ it('runs each inspection once, on any node, and returns its result', async () =>
 
 it('reports unplayable, deleted and unreadable recordings to the scanning node', async () => {
   const { jobs } = scanWith(await openQueues())
-  const unplayable = { status: 'unplayable', reason: { code: 'encrypted' } }
+  const unplayable = { status: 'unplayable', reason: { code: 'encrypted' } } as const
   inspectWith(await openQueues(), async (path) => {
     if (path.includes('bad')) return unplayable
     return { status: path.includes('gone') ? 'gone' : 'failed' }
@@ -142,16 +148,19 @@ it('runs what a visitor requested before what was added earlier', async () => {
 
 it('repeats the job of a node that has died, and not that of one that works for long', async () => {
   const { jobs } = scanWith(await openQueues())
-  const slow = Promise.withResolvers<object>()
+  const slow = Promise.withResolvers<InspectionJobOutcome>()
   const slowRan = inspectWith(await openQueues(), async () => slow.promise)
   const inspectedSlowly = jobs.inspect(recording('slow'), stopping.signal)
   await expect.poll(() => slowRan.length, soon).toBe(1)
   const dead = await openQueues()
-  const inspected = jobs.inspect(recording('abandoned'), stopping.signal)
-  await expect.poll(async () => (await dead.take('inspections', 1)).length, soon).toBe(1)
+  const abandoned = [recording('s1', true), recording('s2'), recording('s3')]
+  const inspected = abandoned.map(async (one) => jobs.inspect(one, stopping.signal))
+  const taken: FetchedJob[] = []
+  const take = async (): Promise<unknown> => taken.push(...(await dead.take('inspections', 2)))
+  await expect.poll(take, soon).toBe(2)
   const ran = inspectWith(await openQueues())
-  expect(await inspected).toEqual(playable)
-  expect(ran).toEqual([recording('abandoned').path])
+  expect(await Promise.all(inspected)).toEqual([playable, playable, playable])
+  expect(ran.toSorted()).toEqual(abandoned.map(({ path }) => path))
   slow.resolve(playable)
   expect(await inspectedSlowly).toEqual(playable)
   expect(slowRan).toHaveLength(1)
@@ -173,10 +182,82 @@ it('gives up a job that ends every node', async () => {
   expect(await failure).toMatchObject({ code: 'failed' })
 })
 
+it('adds small recordings in batches, large and requested ones alone', async () => {
+  const { jobs } = scanWith(await openQueues(), { pauses: { ...inspectionPauses, repeatMs: 100 } })
+  const sized = (name: string, sizeBytes: number): InspectableRecording => {
+    const one = recording(name)
+    return { ...one, stat: { ...one.stat, sizeBytes } }
+  }
+  const small = Array.from({ length: 40 }, (_, i) => recording(`s${i}`))
+  const others = [recording('requested', true), sized('large', 10 ** 9)]
+  const together = [sized('first', 40 * 2 ** 20), sized('second', 40 * 2 ** 20)]
+  const all = [...small, ...others, ...together]
+  const found = all.map(async (one) => jobs.inspect(one, stopping.signal))
+  await expect.poll(async () => countJobs('inspections'), soon).toBe(6)
+  // Added again, without effect.
+  await expect.poll(async () => countJobs('inspections'), soon).toBe(6)
+  const queues = await openQueues()
+  const taken = await queues.take('inspections', 10)
+  const counts = taken.map(({ data }) => parseInspections(data).length)
+  expect(counts.toSorted((a, b) => b - a)).toEqual([16, 16, 9, 1, 1, 1])
+  await queues.giveBack('inspections', taken)
+  inspectWith(queues)
+  expect(await Promise.all(found)).toEqual(all.map(() => playable))
+})
+
+it('inspects the others of a batch although one recording ends every node', async () => {
+  const queues = await openQueues()
+  const { jobs } = scanWith(queues)
+  const names = ['s1', 'poison', 's2', 's3']
+  const inspected = Promise.allSettled(
+    names.map(async (name) => jobs.inspect(recording(name), stopping.signal)),
+  )
+  let crashes = 0
+  const isCrashing = async (): Promise<number> => {
+    for (const job of await queues.take('inspections', 1)) {
+      const inspections = parseInspections(job.data)
+      if (inspections.some(({ path }) => path.includes('poison'))) {
+        crashes += 1
+        await queues.giveBack('inspections', [job])
+        continue
+      }
+      const inspect = async (): Promise<InspectionJobOutcome> => playable
+      await runInspections(job.data, { queues, inspect }, stopping.signal)
+      await queues.complete('inspections', [job])
+    }
+    return crashes
+  }
+  await expect.poll(isCrashing, { ...soon, interval: 10 }).toBe(4)
+  let isSettled = false
+  void inspected.then(() => (isSettled = true))
+  await expect.poll(async () => isCrashing().then(() => isSettled), soon).toBe(true)
+  const statuses = (await inspected).map(({ status }) => status)
+  expect(statuses).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+  expect(crashes).toBe(4)
+})
+
+it('leaves the others of a batch to other nodes while one recording takes long', async () => {
+  const { jobs } = scanWith(await openQueues())
+  const slow = Promise.withResolvers<InspectionJobOutcome>()
+  const work = async (path: string): Promise<InspectionJobOutcome> =>
+    path.includes('slow') ? slow.promise : playable
+  const names = ['s1', 'slow', 's2', 's3']
+  const inspected = names.map(async (name) => jobs.inspect(recording(name), stopping.signal))
+  await expect.poll(async () => countJobs('inspections'), soon).toBe(1)
+  const first = inspectWith(await openQueues(), work, { holdMs: 20 })
+  await inspected[0]
+  const second = inspectWith(await openQueues(), work)
+  await Promise.all([inspected[2], inspected[3]])
+  const paths = names.map((name) => recording(name).path)
+  expect([...first, ...second].toSorted()).toEqual(paths.toSorted())
+  slow.resolve(playable)
+  expect(await inspected[1]).toEqual(playable)
+})
+
 it('gives back the jobs of a node that stops', async () => {
   const { jobs } = scanWith(await openQueues())
   const stopped = new AbortController()
-  const hanging = async (_path: string, signal: AbortSignal): Promise<object> =>
+  const hanging = async (_path: string, signal: AbortSignal): Promise<InspectionJobOutcome> =>
     new Promise((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason))
     })

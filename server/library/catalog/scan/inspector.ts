@@ -44,7 +44,7 @@ export interface InspectorOptions {
 
 type Job = PendingRecording & InspectableRecording
 
-/** Pending rows fetched per query, */
+/** Pending rows fetched per query, beside those under inspection, */
 const BATCH_SIZE = 100
 /** and how long they stay valid: rows may change or disappear meanwhile. */
 const BATCH_FRESH_MS = 1000
@@ -188,7 +188,7 @@ export class Inspector {
     const { writer, now } = this.#options
     // Unwritten results would still be due.
     this.#results.write()
-    this.#batch = writer.duePending(now(), BATCH_SIZE)
+    this.#batch = writer.duePending(now(), BATCH_SIZE + this.#active.size)
     this.#batchUntilMs = performance.now() + BATCH_FRESH_MS
     return this.#takeFromBatch()
   }
