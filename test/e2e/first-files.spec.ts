@@ -31,6 +31,16 @@ test('key, init and first segment start together, before the code of the page', 
   }
 })
 
+test('the playlist and the script that reads it are requested first', async ({ page }) => {
+  const requested: string[] = []
+  page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+  await page.goto(path)
+  await playsFrom(page, 0)
+  const [, playlist, script] = requested
+  expect(playlist).toBe(playlistApiPath(session))
+  expect(script).toMatch(/^\/assets\/first-files-/)
+})
+
 test('the poster is the image of the HTML, which no other page has', async ({ page }) => {
   const video = page.locator('video')
   // A page does not wait long for what its server has not read yet.

@@ -135,9 +135,9 @@ export class PageHeads {
         ...basic.alternates,
       ],
       preloads: [
+        ...this.#playlist(session),
         ...(posterPath === undefined ? [] : [{ kind: 'image' as const, path: posterPath }]),
-        ...this.#scripts(this.#options.playerScripts),
-        fetched(playlistApiPath(session)),
+        ...scripts(this.#options.playerScripts),
         ...basic.preloads,
       ],
     }
@@ -179,20 +179,17 @@ export class PageHeads {
       alternates: [],
       hasBanners: false,
       preloads: [
-        ...this.#scripts(this.#options.embedScripts),
-        fetched(playlistApiPath(session)),
+        ...this.#playlist(session),
+        ...scripts(this.#options.embedScripts),
         ...basic.preloads,
       ],
     }
     return { head }
   }
 
-  #scripts(paths: readonly string[]): Preload[] {
-    const { firstScript } = this.#options
-    return [
-      { kind: 'run', path: firstScript },
-      ...paths.map((path) => ({ kind: 'script' as const, path })),
-    ]
+  /** And the script that reads it: first, as browsers open only six connections (HTTP/1.1). */
+  #playlist(session: SessionReference): Preload[] {
+    return [fetched(playlistApiPath(session)), { kind: 'run', path: this.#options.firstScript }]
   }
 
   readonly missing: Page = {
@@ -301,6 +298,10 @@ export function isUnplayable({ state, sizeBytes }: SessionRow): boolean {
 
 function fetched(path: string): Preload {
   return { kind: 'fetch', path }
+}
+
+function scripts(paths: readonly string[]): Preload[] {
+  return paths.map((path) => ({ kind: 'script', path }))
 }
 
 function pagePath(path: string, number: number): string {
