@@ -1,8 +1,8 @@
-// `npm run bench -- page-plays`: the built page in a real browser, and a bare page beside it. The
-// program that measures them may speak of documents.
+// `npm run bench -- page-plays`: the built page in a real browser, and two pages beside it: a bare
+// one, and one with another player. The program that measures them may speak of documents.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -51,8 +51,8 @@ interface PageSample {
 }
 
 const PROGRAM = path.resolve(import.meta.dirname, 'page/plays.ts')
-const BARE_PAGE = path.resolve(import.meta.dirname, 'page/bare.html')
-const BARE = 'bare'
+/** In `page/`, with the name of the page. */
+const OTHERS = ['bare', 'vidstack'] as const
 
 /** Writes the waterfalls to a file. */
 export async function benchPage(bench: Bench): Promise<string[]> {
@@ -71,7 +71,7 @@ export async function benchPage(bench: Bench): Promise<string[]> {
     player: playerPagePath(sessionOf(format)),
   }))
   for (const format of formats) await fetchPlaylist(origin + playlistApiPath(sessionOf(format)))
-  if (!isSmoke) pages.push(await startBare(bench, outputs[0]?.path ?? ''))
+  if (!isSmoke) pages.push(...(await startOthers(bench, outputs[0]?.path ?? '')))
   const plan: PagePlan = { chromium, pages, mediaSeconds, rounds, rows: wanted, isSmoke }
   const args = [PROGRAM, JSON.stringify(plan)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -80,48 +80,64 @@ export async function benchPage(bench: Bench): Promise<string[]> {
   const rows = JSON.parse(output) as PageRow[]
   const waterfalls = path.join(cache, 'page-plays.md')
   writeFileSync(waterfalls, rows.flatMap(formatWaterfall).join('\n'))
-  const head = ['what', 'p50 ms', 'best', 'worst', 'requests', 'MB', `of ${BARE}`]
+  const head = ['what', 'p50 ms', 'best', 'worst', 'requests', 'MB', 'of best']
   return [
     ...formatTable(head, ...rows.map((row) => formatRow(row, rows))),
     `Complete responses before the first frame. Waterfalls of the last round: ${waterfalls}`,
   ]
 }
 
-/** The same recording in segments that ffmpeg has made, of the length that is usual, and hls.js. */
-async function startBare(bench: Bench, recording: string): Promise<Page> {
-  const site = path.join(bench.scratch, BARE)
+/**
+ * The same recording in segments that ffmpeg has made, of the length that is usual, and hls.js: in
+ * a page that has no more, and in the player of Vidstack.
+ */
+async function startOthers(bench: Bench, recording: string): Promise<Page[]> {
+  const site = path.join(bench.scratch, 'others')
   mkdirSync(path.join(site, 'media'), { recursive: true })
   segmentByFfmpeg(recording, path.join(site, 'media'))
-  copyFileSync(BARE_PAGE, path.join(site, 'index.html'))
-  const library = fileURLToPath(import.meta.resolve('hls.js/dist/hls.light.min.js'))
-  copyFileSync(library, path.join(site, 'hls.min.js'))
+  const installed = (name: string): string => fileURLToPath(import.meta.resolve(name))
+  copyFileSync(installed('hls.js/dist/hls.light.min.js'), path.join(site, 'hls.min.js'))
+  const vidstack = path.dirname(installed('vidstack/package.json'))
+  cpSync(path.join(vidstack, 'cdn'), path.join(site, 'player'), { recursive: true })
+  const style = 'player/styles/default/theme.css'
+  copyFileSync(path.join(vidstack, style), path.join(site, 'theme.css'))
+  const serve = (name: string): string => {
+    copyFileSync(path.resolve(import.meta.dirname, `page/${name}.html`), `${site}/${name}.html`)
+    return `root ${quote(site)}; index ${name}.html; location / { try_files $uri /${name}.html; }`
+  }
   const { origins } = await startNginx(bench, {
-    servers: { [BARE]: `root ${quote(site)}; location / { try_files $uri /index.html; }` },
+    servers: { bare: serve('bare'), vidstack: serve('vidstack') },
     shared: [
       FILE_FORMS.default,
-      'types { text/html html; text/javascript js; application/vnd.apple.mpegurl m3u8; }',
-      'gzip on; gzip_types text/javascript application/vnd.apple.mpegurl;',
+      'types { text/html html; text/css css; text/javascript js;',
+      'application/vnd.apple.mpegurl m3u8; }',
+      'gzip on; gzip_types text/css text/javascript application/vnd.apple.mpegurl;',
     ],
     workers: 2,
   })
-  return { name: BARE, origin: origins[BARE], list: '/', player: '/watch' }
+  return OTHERS.map((name) => ({ name, origin: origins[name], list: '/', player: '/watch' }))
 }
 
 function formatRow({ action, page, samples }: PageRow, rows: readonly PageRow[]): string[] {
-  const bare = rows.find((row) => row.action === action && row.page === BARE)
+  const others = rows.filter((row) => row.action === action && isOther(row.page))
   const times = samples.map(({ milliseconds }) => milliseconds)
   const loaded = samples.map(({ milliseconds, loads }) =>
     loads.filter(({ endMs }) => endMs <= milliseconds),
   )
   const bytes = loaded.map((loads) => loads.reduce((sum, load) => sum + load.bytes, 0))
-  const ratio = median(times) / median(bare?.samples.map((one) => one.milliseconds) ?? [])
+  const medians = others.map((row) => median(row.samples.map((one) => one.milliseconds)))
+  const ratio = median(times) / Math.min(...medians)
   return [
     `${action}: ${page}`,
     ...[median(times), Math.min(...times), Math.max(...times)].map((ms) => ms.toFixed(0)),
     String(median(loaded.map((loads) => loads.length))),
     (median(bytes) / 1e6).toFixed(2),
-    Number.isNaN(ratio) ? '-' : `${ratio.toFixed(2)}x`,
+    medians.length === 0 ? '-' : `${ratio.toFixed(2)}x`,
   ]
+}
+
+function isOther(page: string): boolean {
+  return OTHERS.some((other) => other === page)
 }
 
 function formatWaterfall({ action, page, samples }: PageRow): string[] {
