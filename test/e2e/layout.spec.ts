@@ -66,6 +66,8 @@ test('shows sessions as rows on a phone: image left, text right', async ({ page 
     boxOf(card.getByRole('heading')),
   ])
   expect(row.height).toBeLessThan(120)
+  // Also before it is near the viewport: otherwise what is below it would move.
+  expect((await boxOf(page.getByRole('listitem').last())).height).toBeCloseTo(row.height, 0)
   expect(image.x + image.width).toBeLessThan(date.x)
   // Play is on the image, and the whole row is its link.
   const play = await boxOf(card.getByRole('link'))
