@@ -275,6 +275,12 @@ test.describe('with the page clock stopped', () => {
     const dialog = page.getByRole('dialog', { name: 'Share this moment' })
     const field = dialog.getByRole('textbox', { name: 'Start at' })
     const copy = dialog.getByRole('button', { name: 'Copy' })
+    // The field has the focus, and its text is replaced.
+    await expect(field).toBeFocused()
+    await page.keyboard.type('0:33')
+    await page.keyboard.press('Enter')
+    await expect(dialog.getByText('Link copied')).toBeVisible()
+    expect(await copiedPath(page)).toBe(`${playerPath}?t=33`)
     await field.fill('9:00')
     await expect(copy).toBeDisabled()
     await field.fill('0:31')

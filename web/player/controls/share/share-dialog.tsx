@@ -1,5 +1,5 @@
 // Chooses the moment of a link to the session, and copies or shares the link.
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { formatMoment } from '../../../ui/format-moment.ts'
 import buttonStyles from '../../../ui/button.module.css'
 import { Dialog } from '../dialog.tsx'
@@ -19,6 +19,12 @@ interface ShareDialogProps {
 export function ShareDialog({ seconds, durationSeconds, onClose }: ShareDialogProps) {
   const [text, setText] = useState(() => formatMoment(seconds))
   const [isCopied, copy] = useCopiedLink()
+  const fieldRef = useRef<HTMLInputElement>(null)
+  // After the dialog is open: another moment can be typed at once.
+  useEffect(() => {
+    fieldRef.current?.focus()
+    fieldRef.current?.select()
+  }, [])
   const typed = parseTypedMoment(text)
   const chosen = typed !== undefined && typed <= durationSeconds ? Math.floor(typed) : undefined
 
@@ -45,6 +51,7 @@ export function ShareDialog({ seconds, durationSeconds, onClose }: ShareDialogPr
         <label className={styles.field}>
           {translate('Start at')}
           <input
+            ref={fieldRef}
             value={text}
             aria-invalid={chosen === undefined}
             autoComplete="off"
