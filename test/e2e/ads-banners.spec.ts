@@ -96,19 +96,25 @@ test('is after every second recommendation, starting at the third', async ({ pag
   await expect(blocks(page, 'recommended')).toHaveCount(3)
 })
 
-test('is below the player on a phone, whose video is near the top', async ({ page }) => {
-  await page.setViewportSize({ width: 390, height: 844 })
-  await overrideAds(page, { zones: { banner: 'frame' } })
-  await page.goto(playerPath)
-  await page.clock.runFor(recommendedMs)
-  await expect(page.getByRole('heading', { name: 'Recommended' })).toBeVisible()
-  const topOf = (selector: string) =>
-    page.locator(selector).evaluate((element) => element.getBoundingClientRect().top)
-  expect(await topOf('[data-player] video')).toBeLessThan(150)
-  const banner = await topOf('[data-ad-block="header"]')
-  expect(banner).toBeGreaterThan(await topOf('[aria-label="About this session"]'))
-  expect(banner).toBeLessThan(await topOf('section[aria-label="Recommended"]'))
-})
+for (const [width, height] of [
+  [390, 844],
+  [768, 1024],
+  [1024, 768],
+] as const) {
+  test(`is below the player, whose video is near the top: ${width} px`, async ({ page }) => {
+    await page.setViewportSize({ width, height })
+    await overrideAds(page, { zones: { banner: 'frame' } })
+    await page.goto(playerPath)
+    await page.clock.runFor(recommendedMs)
+    await expect(page.getByRole('heading', { name: 'Recommended' })).toBeVisible()
+    const topOf = (selector: string) =>
+      page.locator(selector).evaluate((element) => element.getBoundingClientRect().top)
+    expect(await topOf('[data-player] video')).toBeLessThan(150)
+    const banner = await topOf('[data-ad-block="header"]')
+    expect(banner).toBeGreaterThan(await topOf('[aria-label="About this session"]'))
+    expect(banner).toBeLessThan(await topOf('section[aria-label="Recommended"]'))
+  })
+}
 
 test('is never among sessions', async ({ page }) => {
   await page.goto(sessionsPath)

@@ -118,21 +118,17 @@ for (const script of scriptVariants) {
   })
 }
 
-for (const width of [390, 1440]) {
-  test(`hides all ads at once where the script is blocked, then has no room: ${width} px`, async ({
-    page,
-  }) => {
+for (const width of [360, 768, 1440]) {
+  test(`has no room for ads where the script is blocked: ${width} px`, async ({ page }) => {
     await page.setViewportSize({ width, height: 900 })
     await page.addInitScript(recordLayoutShifts)
+    await holdBack(page)
     await page.route('**/ad-provider.js', (route) => route.abort('blockedbyclient'))
     await page.goto('/')
-    await expect(streamerEntries(page).first()).toBeVisible()
-    await expect(page.locator('[data-ad-block]:visible')).toHaveCount(0)
-    expect(await holes(page)).toBe(0)
-    expect(await layoutShift(page)).toBeLessThan(0.02)
-    await page.getByPlaceholder('Search streamer...').fill('crowd')
+    await expect(streamerEntries(page)).toHaveCount(crowdSize + 1)
     await expect(page.locator('[data-ad-block]')).toHaveCount(0)
     expect(await headerHeight(page)).toBeLessThan(100)
+    expect(await layoutShift(page)).toBeLessThan(0.001)
 
     // From now on nothing is reserved, and the script is not requested again.
     const requests: string[] = []
@@ -143,6 +139,42 @@ for (const width of [390, 1440]) {
     expect(await headerHeight(page)).toBeLessThan(100)
     expect(requests.filter((url) => url.includes('ad-provider'))).toEqual([])
     expect(await layoutShift(page)).toBeLessThan(0.001)
+  })
+}
+
+test('shows the page where the script is not blocked, however long it was held back', async ({
+  page,
+}) => {
+  await holdBack(page)
+  await page.goto('/')
+  await expect(blocks(page, 'header').locator('iframe')).toBeVisible()
+  await expect(streamerEntries(page).first()).toBeVisible()
+})
+
+test('shows the page before it is known whether the script is blocked', async ({ page }) => {
+  await page.route('**/ad-provider.js', () => undefined)
+  await page.goto('/')
+  await expect(blocks(page, 'header')).toBeVisible()
+  await expect(streamerEntries(page).first()).toBeVisible()
+})
+
+for (const [width, height] of [
+  [390, 844],
+  [1024, 768],
+] as const) {
+  test(`has no room below the player where the script is blocked: ${width} px`, async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width, height })
+    await page.addInitScript(recordLayoutShifts)
+    await page.route('**/ad-provider.js', (route) => route.abort('blockedbyclient'))
+    await page.goto(playerPath)
+    await expect(mainVideo(page)).toBeVisible()
+    await expect(page.locator('[data-ad-block]')).toHaveCount(0)
+    await expect(page.locator('.site-banner')).toHaveCount(0)
+    await page.clock.resume()
+    await expect(page.locator('[data-settled]')).toBeAttached()
+    expect(await layoutShift(page)).toBe(0)
   })
 }
 
@@ -169,6 +201,15 @@ test('moves nothing visible where the script fails after the list is shown', asy
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(/^Sessions/)
   await expect(page.locator('[data-ad-block]')).toHaveCount(0)
 })
+
+/** The page stays hidden until it is known whether the ads are blocked, however long that takes. */
+async function holdBack(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const style = new CSSStyleSheet()
+    style.replaceSync('.site-layout > * { animation-delay: 1000s !important }')
+    document.adoptedStyleSheets.push(style)
+  })
+}
 
 function streamerEntries(page: Page): Locator {
   return page.getByRole('list', { name: 'Streamers' }).locator('> li')

@@ -109,5 +109,7 @@ function injectAdScript(url: string, onFailure: () => void): void {
   script.async = true
   script.src = url
   script.addEventListener('error', onFailure)
+  // The page is held back while it is open whether there will be ads.
+  script.addEventListener('load', () => document.querySelector('[name=banner-slots]')?.remove())
   document.head.append(script)
 }

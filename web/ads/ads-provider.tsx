@@ -57,7 +57,7 @@ export function AdsProvider({ config, children }: AdsProviderProps) {
 /**
  * If ads turn out to be blocked on the page with this key, their room stays until the first click
  * or input: collapsing it would move what the visitor sees. Before a list or a video is shown, only
- * that of the header stays.
+ * that of the header stays, and none while styles hide the banner and what is below it.
  */
 function useRoom({ read, subscribe }: BlockedAds, key: string): Ads['room'] {
   const [late, setLate] = useState<{ key: string; room: Ads['room'] }>()
@@ -66,7 +66,8 @@ function useRoom({ read, subscribe }: BlockedAds, key: string): Ads['room'] {
       subscribe(() => {
         const room =
           document.querySelector('main :is(li, video)') === null ? 'header' : 'everywhere'
-        setLate({ key, room })
+        const banner = document.querySelector('.site-banner') ?? document.body
+        if (getComputedStyle(banner).visibility !== 'hidden') setLate({ key, room })
         onChange()
       }),
     [subscribe, key],

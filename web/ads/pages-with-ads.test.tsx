@@ -202,6 +202,24 @@ test('hides the blocks if the script fails before the list, which then has none'
   expect(screen.getByRole('banner').querySelector('nav')?.nextElementSibling).toBeNull()
 })
 
+test('has no blocks at once if the script fails before the page is seen', async () => {
+  vi.spyOn(console, 'error').mockReturnValue()
+  document.head.innerHTML = '<style>.site-banner { visibility: hidden }</style>'
+  await open('/', { streamers: 5, ads: network, script: 'pending' })
+  await waitFor(() => blockOf('list'))
+  endScript('error')
+  await waitFor(() => expect(renderedSlots()).toEqual([]))
+})
+
+test('shows the page once the script has loaded', async () => {
+  document.head.innerHTML = '<meta name="banner-slots" content="reserved">'
+  await open('/', { streamers: 5, ads: network, script: 'pending' })
+  await waitFor(() => blockOf('header'))
+  expect(document.querySelector('meta')).not.toBeNull()
+  endScript('load')
+  expect(document.querySelector('meta')).toBeNull()
+})
+
 test('hides all blocks at once if the script fails later, and has none next', async () => {
   vi.spyOn(console, 'error').mockReturnValue()
   await open('/', { streamers: 5, ads: network, script: 'pending' })
