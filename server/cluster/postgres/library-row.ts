@@ -7,38 +7,29 @@ import type { Queryable } from './sql.ts'
 /** How long a node may scan without a sign of life. */
 const LEASE_SECONDS = 15
 
-/** State of the shared library at one generation. */
-export interface SharedLibrary {
-  identity: string
+export const libraryShape = z.object({
+  identity: z.string().min(1),
   /**
    * Start time of the server, and the file of this table. A server that restarts, and more so a
    * standby that takes over, may have lost the last changes, and gives their generations to others.
    * So does a backup, whose restore writes the table to another file.
    */
-  epoch: string
-  generation: number
-  /** Deletions up to this generation are no longer recorded. */
-  completeSince: number
-  /** Identity of the layout; null before the first scan. */
-  layout: string | null
-  /** Whether a walk of the whole library has been published. */
-  isWalked: boolean
-  /** Token of the process that scans, or did. */
-  scanner: string | null
-  /** Whether another process may scan. */
-  isVacant: boolean
-}
-
-export const libraryShape = z.object({
-  identity: z.string().min(1),
   epoch: z.string().min(1),
   generation: z.int().min(1),
+  /** Deletions up to this generation are no longer recorded. */
   completeSince: z.int().min(0),
+  /** Identity of the layout; null before the first scan. */
   layout: z.string().nullable(),
+  /** Whether a walk of the whole library has been published. */
   isWalked: z.boolean(),
+  /** Token of the process that scans, or did. */
   scanner: z.string().nullable(),
+  /** Whether another process may scan. */
   isVacant: z.boolean(),
 })
+
+/** State of the shared library at one generation. */
+export type SharedLibrary = z.infer<typeof libraryShape>
 
 /** Columns of a SharedLibrary. */
 export const libraryColumns = rawSql(`
@@ -49,16 +40,18 @@ export const libraryColumns = rawSql(`
   scanner IS NULL OR scanner_until < clock_timestamp() AS "isVacant"`)
 
 export async function readLibrary(database: SharedDatabase): Promise<SharedLibrary> {
-  const { rows } = await sql`SELECT ${libraryColumns} FROM aftercast.library`.execute(database)
-  return libraryShape.parse(rows[0])
+  return sql`SELECT ${libraryColumns} FROM aftercast.library`.row(database, libraryShape)
 }
 
 /** Whether a site has stored anything in the database. */
 export async function isUsed(database: SharedDatabase): Promise<boolean> {
-  const { rows } = await sql`
+  const { used } = await sql`
     SELECT EXISTS (SELECT FROM aftercast.recordings) OR EXISTS (SELECT FROM aftercast.hidden)
-      OR EXISTS (SELECT FROM aftercast.daily_counts) AS used`.execute(database)
-  return z.object({ used: z.boolean() }).parse(rows[0]).used
+      OR EXISTS (SELECT FROM aftercast.daily_counts) AS used`.row(
+    database,
+    z.object({ used: z.boolean() }),
+  )
+  return used
 }
 
 /** Makes a process the scanning one if there is none; returns whether it is. */
@@ -122,10 +115,10 @@ export async function describeLibrary(
 
 /** The HLS secret of all nodes: the first candidate that a node offers. */
 export async function agreeOnSecret(database: Queryable, candidate: string): Promise<string> {
-  const { rows } = await sql`
+  const { secret } = await sql`
     UPDATE aftercast.library SET secret = coalesce(secret, ${candidate})
-    RETURNING secret`.execute(database)
-  return z.object({ secret: z.string().min(1) }).parse(rows[0]).secret
+    RETURNING secret`.row(database, z.object({ secret: z.string().min(1) }))
+  return secret
 }
 
 const untilNext = rawSql(`clock_timestamp() + interval '${LEASE_SECONDS} seconds'`)

@@ -180,9 +180,11 @@ export async function hasTables(database: Queryable): Promise<boolean> {
 
 /** @throws AppError `failed` if a newer release has migrated it */
 async function migratedTo(database: Queryable): Promise<number> {
-  const { rows } = await sql`
-    SELECT coalesce(max(number), 0) AS number FROM aftercast.migrations`.execute(database)
-  const { number } = z.object({ number: z.int() }).parse(rows[0])
+  const { number } = await sql`
+    SELECT coalesce(max(number), 0) AS number FROM aftercast.migrations`.row(
+    database,
+    z.object({ number: z.int() }),
+  )
   if (number > steps.length) {
     throw new AppError(
       'failed',

@@ -150,14 +150,17 @@ export async function* pruneCounts(
 
 /** The oldest one of the newest `days`, by one lookup in the index for each. */
 async function oldestDay(database: SharedDatabase, days: number): Promise<string | undefined> {
-  const { rows } = await sql`
+  const [oldest] = await sql`
     WITH RECURSIVE newest (day, number) AS (
       SELECT (SELECT max(day) FROM aftercast.daily_counts), 1
       UNION ALL
       SELECT (SELECT max(day) FROM aftercast.daily_counts WHERE day < newest.day), number + 1
       FROM newest WHERE number < ${days} AND day IS NOT NULL)
-    SELECT day FROM newest WHERE number = ${days} AND day IS NOT NULL`.execute(database)
-  return z.object({ day: z.string() }).optional().parse(rows[0])?.day
+    SELECT day FROM newest WHERE number = ${days} AND day IS NOT NULL`.rows(
+    database,
+    z.object({ day: z.string() }),
+  )
+  return oldest?.day
 }
 
 /** Prunes the batches that follow an id; returns the last one, undefined if there are no more. */

@@ -7,12 +7,32 @@ import type { SharedDatabase } from './shared-database.ts'
 import { sql } from './sql.ts'
 import type { Queryable } from './sql.ts'
 
+const nameShape = z.object({
+  streamer: z.string().min(1),
+  date: z.string(),
+  sessionId: z.string(),
+})
+
 /** A hidden session, or a streamer with empty date and session id. Names are in NFC. */
-export interface SharedHiddenName {
-  streamer: string
-  date: string
-  sessionId: string
-}
+export type SharedHiddenName = z.infer<typeof nameShape>
+
+const changeShape = nameShape.extend({ isHidden: z.boolean(), generation: z.int() })
+
+/** A name that was hidden or shown again. */
+export type SharedHiddenChange = z.infer<typeof changeShape>
+
+const changesShape = libraryShape.extend({ changes: z.array(changeShape) })
+
+const logShape = nameShape.extend({
+  /** Milliseconds since 1970. */
+  atMs: z.number(),
+  action: z.enum(['hide', 'unhide']),
+  /** Empty if none was given. */
+  reason: z.string(),
+})
+
+/** A change of an operator. */
+export type SharedHideLogEntry = z.infer<typeof logShape>
 
 /** Names per statement. */
 const NAMES_AT_ONCE = 1000
@@ -49,43 +69,32 @@ export async function addHidden(
 
 /** All hidden names, in byte order. */
 export async function listSharedHidden(database: SharedDatabase): Promise<SharedHiddenName[]> {
-  const { rows } = await sql`
+  return sql`
     SELECT streamer, date, session_id AS "sessionId" FROM aftercast.hidden
-    WHERE removed_at IS NULL ORDER BY streamer, date, session_id`.execute(database)
-  return z.array(nameShape).parse(rows)
+    WHERE removed_at IS NULL ORDER BY streamer, date, session_id`.rows(database, nameShape)
 }
 
-/** What operators see first: the hidden names in byte order, and the newest changes. */
-export interface SharedHiddenSummary {
-  names: { total: number; rows: SharedHiddenName[] }
-  log: { total: number; rows: SharedHideLogEntry[] }
-}
+/** What operators see first. */
+export type SharedHiddenSummary = Awaited<ReturnType<typeof summariseSharedHidden>>
 
-/** @param limit rows of each part */
-export async function summariseSharedHidden(
-  database: SharedDatabase,
-  limit: number,
-): Promise<SharedHiddenSummary> {
-  const { rows: names } = await sql`
+/** The hidden names in byte order, and the newest changes. @param limit rows of each part */
+export async function summariseSharedHidden(database: SharedDatabase, limit: number) {
+  const names = await sql`
     SELECT streamer, date, session_id AS "sessionId" FROM aftercast.hidden
-    WHERE removed_at IS NULL ORDER BY streamer, date, session_id LIMIT ${limit}`.execute(database)
-  const { rows: log } = await sql`
+    WHERE removed_at IS NULL ORDER BY streamer, date, session_id LIMIT ${limit}`.rows(
+    database,
+    nameShape,
+  )
+  const log = await sql`
     SELECT at_ms::float8 AS "atMs", action, streamer, date, session_id AS "sessionId", reason
-    FROM aftercast.hide_log ORDER BY id DESC LIMIT ${limit}`.execute(database)
-  const { rows: totals } = await sql`
+    FROM aftercast.hide_log ORDER BY id DESC LIMIT ${limit}`.rows(database, logShape)
+  const total = await sql`
     SELECT (SELECT count(*) FROM aftercast.hidden WHERE removed_at IS NULL)::int AS names,
-      (SELECT count(*) FROM aftercast.hide_log)::int AS log`.execute(database)
-  const [total] = z.array(z.object({ names: z.number(), log: z.number() })).parse(totals)
-  return {
-    names: { total: total?.names ?? 0, rows: z.array(nameShape).parse(names) },
-    log: { total: total?.log ?? 0, rows: z.array(logShape).parse(log) },
-  }
+      (SELECT count(*) FROM aftercast.hide_log)::int AS log`.row(database, totalsShape)
+  return { names: { total: total.names, rows: names }, log: { total: total.log, rows: log } }
 }
 
-/** A name that was hidden or shown again. */
-export interface SharedHiddenChange extends SharedHiddenName {
-  isHidden: boolean
-}
+const totalsShape = z.object({ names: z.number(), log: z.number() })
 
 /** Changes of hidden names after one generation. */
 export interface SharedHiddenChanges {
@@ -101,20 +110,16 @@ export async function readHiddenChanges(
   database: SharedDatabase,
   after: number,
 ): Promise<SharedHiddenChanges> {
-  const work = async (transaction: Queryable): Promise<unknown> => {
-    const { rows } = await sql`
-      SELECT ${libraryColumns}, (
-        SELECT coalesce(json_agg(changed), '[]') FROM (
-          SELECT streamer, date, session_id AS "sessionId", removed_at IS NULL AS "isHidden",
-            generation
-          FROM aftercast.hidden WHERE generation > ${after}
-          ORDER BY generation LIMIT ${NAMES_AT_ONCE}) AS changed) AS changes
-      FROM aftercast.library`.execute(transaction)
-    return rows[0]
-  }
-  const { changes, ...library } = changesShape.parse(
-    await inTransaction(database, work, HIDE_LIMITS),
-  )
+  const statement = sql`
+    SELECT ${libraryColumns}, (
+      SELECT coalesce(json_agg(changed), '[]') FROM (
+        SELECT streamer, date, session_id AS "sessionId", removed_at IS NULL AS "isHidden",
+          generation
+        FROM aftercast.hidden WHERE generation > ${after}
+        ORDER BY generation LIMIT ${NAMES_AT_ONCE}) AS changed) AS changes
+    FROM aftercast.library`
+  const work = async (transaction: Queryable) => statement.row(transaction, changesShape)
+  const { changes, ...library } = await inTransaction(database, work, HIDE_LIMITS)
   const upTo = changes.length < NAMES_AT_ONCE ? library.generation : changes.at(-1)?.generation
   return { library, changes, upTo: upTo ?? library.generation }
 }
@@ -151,23 +156,16 @@ export async function listPublishedNames(
   database: SharedDatabase,
   streamer: string | undefined,
 ): Promise<SharedHiddenName[]> {
-  const { rows } =
+  const statement =
     streamer === undefined
-      ? await sql`
+      ? sql`
           SELECT DISTINCT streamer, '' AS date, '' AS "sessionId"
-          FROM aftercast.recordings WHERE removed_at IS NULL`.execute(database)
-      : await sql`
+          FROM aftercast.recordings WHERE removed_at IS NULL`
+      : sql`
           SELECT DISTINCT streamer, date, session_id AS "sessionId"
           FROM aftercast.recordings
-          WHERE streamer = ${streamer} AND removed_at IS NULL`.execute(database)
-  return z.array(nameShape).parse(rows)
-}
-
-/** A change of an operator; `atMs` in milliseconds since 1970, `reason` empty if none was given. */
-export interface SharedHideLogEntry extends SharedHiddenName {
-  atMs: number
-  action: 'hide' | 'unhide'
-  reason: string
+          WHERE streamer = ${streamer} AND removed_at IS NULL`
+  return statement.rows(database, nameShape)
 }
 
 /**
@@ -203,10 +201,9 @@ export async function changeHidden(
 
 /** Oldest first. */
 export async function listHideLog(database: SharedDatabase): Promise<SharedHideLogEntry[]> {
-  const { rows } = await sql`
+  return sql`
     SELECT at_ms::float8 AS "atMs", action, streamer, date, session_id AS "sessionId", reason
-    FROM aftercast.hide_log ORDER BY id`.execute(database)
-  return z.array(logShape).parse(rows)
+    FROM aftercast.hide_log ORDER BY id`.rows(database, logShape)
 }
 
 /** Carries a log over; entries that are there already are not added again. */
@@ -228,12 +225,12 @@ export async function addHideLog(
 
 /** Dates of published recordings. */
 export async function listPublishedDates(database: SharedDatabase): Promise<string[]> {
-  const { rows } = await sql`
-    SELECT DISTINCT date FROM aftercast.recordings WHERE removed_at IS NULL`.execute(database)
-  return z
-    .array(z.object({ date: z.string() }))
-    .parse(rows)
-    .map(({ date }) => date)
+  const dates = await sql`
+    SELECT DISTINCT date FROM aftercast.recordings WHERE removed_at IS NULL`.rows(
+    database,
+    nameShape.pick({ date: true }),
+  )
+  return dates.map(({ date }) => date)
 }
 
 /** Published sessions of these dates that are not hidden by their own name, in byte order. */
@@ -241,7 +238,7 @@ export async function listPublishedOf(
   database: SharedDatabase,
   dates: readonly string[],
 ): Promise<SharedHiddenName[]> {
-  const { rows } = await sql`
+  return sql`
     SELECT DISTINCT streamer COLLATE "C" AS streamer, date COLLATE "C" AS date,
       session_id COLLATE "C" AS "sessionId"
     FROM aftercast.recordings AS published
@@ -252,20 +249,5 @@ export async function listPublishedOf(
         WHERE (hidden.streamer, hidden.date, hidden.session_id) =
             (published.streamer, published.date, published.session_id)
           AND hidden.removed_at IS NULL)
-    ORDER BY 1, 2, 3`.execute(database)
-  return z.array(nameShape).parse(rows)
+    ORDER BY 1, 2, 3`.rows(database, nameShape)
 }
-
-const nameShape = z.object({
-  streamer: z.string().min(1),
-  date: z.string(),
-  sessionId: z.string(),
-})
-const changesShape = libraryShape.extend({
-  changes: z.array(nameShape.extend({ isHidden: z.boolean(), generation: z.int() })),
-})
-const logShape = nameShape.extend({
-  atMs: z.number(),
-  action: z.enum(['hide', 'unhide']),
-  reason: z.string(),
-})

@@ -65,7 +65,7 @@ export async function publishRecordings(
   token: string,
   { present, gone }: { present: readonly SharedRecording[]; gone: readonly RecordingPath[] },
 ): Promise<number | undefined> {
-  const { rows } = await sql`
+  const [next] = await sql`
     WITH next AS (${nextGeneration(token)}),
     put AS (
       INSERT INTO aftercast.recordings (${rawSql(stored)}, generation, removed_at)
@@ -77,8 +77,8 @@ export async function publishRecordings(
       SET generation = next.generation, removed_at = clock_timestamp()
       FROM next, json_to_recordset(${JSON.stringify(gone)}::json) AS given (folder text, name text)
       WHERE known.folder = given.folder AND known.name = given.name AND known.removed_at IS NULL)
-    SELECT generation::float8 AS generation FROM next`.execute(database)
-  return rows.length === 0 ? undefined : z.object({ generation: z.int() }).parse(rows[0]).generation
+    SELECT generation::float8 AS generation FROM next`.rows(database, generationShape)
+  return next?.generation
 }
 
 /** The JSON of a row, and what it replaces. */
@@ -110,7 +110,7 @@ export async function readChanges(
     : (await statement.execute(database)).rows
   if (rows.length < limit) return { ...parseRows(rows), upTo }
   // The last generation may be incomplete.
-  const last = z.object({ generation: z.int() }).parse(rows.at(-1)).generation
+  const last = generationShape.parse(rows.at(-1)).generation
   const complete = rows.filter((row) => generationShape.parse(row).generation < last)
   return { ...parseRows(complete), upTo: last - 1 }
 }
@@ -158,7 +158,7 @@ const PRUNED_ROWS = 5000
 
 /** Ends the record of old deletions, also of hidden names. Returns whether some are left. */
 export async function pruneDeletions(database: SharedDatabase, token: string): Promise<boolean> {
-  const { rows } = await sql`
+  const [result] = await sql`
     WITH claimed AS (SELECT id FROM aftercast.library WHERE scanner = ${token} FOR UPDATE),
     recordings AS (
       DELETE FROM aftercast.recordings USING claimed WHERE recordings.ctid = ANY (ARRAY(
@@ -173,9 +173,11 @@ export async function pruneDeletions(database: SharedDatabase, token: string): P
       FROM (SELECT generation FROM recordings UNION ALL SELECT generation FROM hidden) AS pruned)
     UPDATE aftercast.library SET complete_since = greatest(complete_since, last.generation)
     FROM last WHERE last.generation IS NOT NULL
-    RETURNING (SELECT count(*) FROM recordings)::int AS pruned`.execute(database)
-  const pruned = z.object({ pruned: z.int() }).optional().parse(rows[0])?.pruned
-  return pruned === PRUNED_ROWS
+    RETURNING (SELECT count(*) FROM recordings)::int AS pruned`.rows(
+    database,
+    z.object({ pruned: z.int() }),
+  )
+  return result?.pruned === PRUNED_ROWS
 }
 
 function parseRows(rows: readonly unknown[]): Omit<SharedChanges, 'upTo'> {

@@ -1,7 +1,8 @@
 // SQL text for PostgreSQL: the values of a template are parameters, and statements in it are text.
+import { z } from 'zod'
 
-/** The rows are parsed by the caller. */
 export interface StatementResult {
+  /** As the driver returns them. */
   rows: unknown[]
   rowCount: number | null
 }
@@ -24,6 +25,16 @@ export class Statement {
   async execute(database: Queryable): Promise<StatementResult> {
     const values: unknown[] = []
     return database.query(this.#format(values), values)
+  }
+
+  /** Executes it, and parses its rows. @throws also for rows of another shape */
+  async rows<Row>(database: Queryable, shape: z.ZodType<Row>): Promise<Row[]> {
+    return z.array(shape).parse((await this.execute(database)).rows)
+  }
+
+  /** As `rows`, for a statement with one row. */
+  async row<Row>(database: Queryable, shape: z.ZodType<Row>): Promise<Row> {
+    return shape.parse((await this.execute(database)).rows[0])
   }
 
   #format(parameters: unknown[]): string {
