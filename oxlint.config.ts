@@ -28,10 +28,10 @@ const serverRows: Record<string, string> = {
   'base/config': 'base/errors.ts',
   'base/admission': 'base/errors.ts',
   'base/log': 'base/config',
-  'storage/recordings/folder': 'base/errors.ts storage/recordings',
+  'storage/recordings/folder': 'base/{closing.ts,errors.ts} storage/recordings',
   'storage/recordings/s3': 'base/errors.ts storage/recordings',
   'storage/recordings': 'base/{errors.ts,config} storage/{recordings/folder,recordings/s3}',
-  'storage/artifacts': 'base/{errors.ts,admission} storage/{recordings,recordings/s3}',
+  'storage/artifacts': 'base/{closing.ts,errors.ts,admission} storage/{recordings,recordings/s3}',
   'library/catalog': `${known} base/config storage/recordings`,
   'library/catalog/names': 'base/{errors.ts,config} storage/recordings',
   'library/catalog/store':
@@ -59,13 +59,13 @@ const serverRows: Record<string, string> = {
   'media/ts/scan': `${container} media/ts/packets media/ts/ts-source.ts`,
   'media/ts/segment': `${container} media/ts/packets media/ts/ts-source.ts`,
   'media/ts': `${container} media/ts/packets media/ts/scan media/ts/segment`,
-  'media/recorded': `${known} base/admission storage/recordings`,
+  'media/recorded': `${known} base/{closing.ts,admission} storage/recordings`,
   'media/chat': `${known} base/clean-text.ts`,
   media:
     `${known} base/config storage/recordings media/mp4 media/fmp4 media/matroska media/flv ` +
     'media/ts media/codec/audio-codecs.ts',
   'media/index':
-    `${known} base/{config,admission} storage/{artifacts,recordings} ` +
+    `${known} base/{closing.ts,config,admission} storage/{artifacts,recordings} ` +
     'media media/codec media/recorded',
   'decode/child': 'base/{errors.ts,admission}',
   'decode/audio': `base/errors.ts ${mediaTypes} media/codec/audio-codecs.ts decode/child`,
@@ -78,12 +78,12 @@ const serverRows: Record<string, string> = {
     'base/{errors.ts,config,admission} storage/{artifacts,recordings} media media/codec ' +
     'media/index decode/{audio,video} stream/{delivery,hls/fmp4,hls/playlist}',
   'stream/hls/session':
-    `${known} base/{config,admission} storage/{artifacts,recordings} ` +
+    `${known} base/{closing.ts,config,admission} storage/{artifacts,recordings} ` +
     'library/{catalog,catalog/names} media ' +
     'media/index media/recorded decode/video/video-job.ts ' +
     'stream/{delivery,hls/fmp4,hls/playlist,hls/segment}',
   'library/metadata':
-    'base/{errors.ts,clean-text.ts,admission} storage/recordings library/catalog/names',
+    'base/{closing.ts,errors.ts,clean-text.ts,admission} storage/recordings library/catalog/names',
   'stream/chat':
     'base/{errors.ts,problem.ts,admission} storage/{artifacts,recordings} ' +
     'library/{catalog/names,metadata} media/chat decode/emotes',
@@ -98,7 +98,8 @@ const serverRows: Record<string, string> = {
   'site/http/connections': 'site/http/responses',
   'site/http/site': 'base/errors.ts library/catalog',
   'site/http/api':
-    'base/{errors.ts,clean-text.ts,admission} storage/recordings library/{catalog,metadata} ' +
+    'base/{closing.ts,errors.ts,clean-text.ts,admission} storage/recordings ' +
+    'library/{catalog,metadata} ' +
     'stream/{chat,delivery,hls/playlist,hls/session} decode/{thumbnails,storyboards} ' +
     'site/{purge,http/responses,http/site,http/session-parameters.ts}',
   'site/http/pages':
@@ -122,7 +123,7 @@ const serverRows: Record<string, string> = {
   'site/operator':
     'base/{errors.ts,problem-text.ts,admission} site/analytics library/catalog/store',
   'cluster/replication':
-    'base/errors.ts library/{catalog,catalog/store} site/{analytics,page-assets} ' +
+    'base/{closing.ts,errors.ts} library/{catalog,catalog/store} site/{analytics,page-assets} ' +
     'cluster/postgres',
 }
 

@@ -1,6 +1,7 @@
 // What the primary admits for workers, so that the limits are of the node: encodes of video, here
 // or on other nodes, and bytes to send.
 import type { Worker } from 'node:cluster'
+import { addAbortListener } from 'node:events'
 import { z } from 'zod'
 import { currentClient, MAX_KEY_LENGTH, runForClient } from '../base/admission/client.ts'
 import type { Egress } from '../base/admission/egress.ts'
@@ -75,9 +76,8 @@ export function admissionOfPrimary(
   const end = (id: number, cpuMs: number): void => send({ ended: { id, cpuMs } }, () => undefined)
   const enter: PrimaryLink['enter'] = async (id, work, signal) => {
     const { promise, resolve, reject } = Promise.withResolvers<Omit<Admission, 'id'>>()
-    const abort = (): void => reject(signal.reason)
     waiting.set(id, resolve)
-    signal.addEventListener('abort', abort, { once: true })
+    using _aborting = addAbortListener(signal, () => reject(signal.reason))
     send({ admit: { id, work } }, () => resolve({ refusal: 'the server is ending' }))
     try {
       const { refusal, isElsewhere = false } = await promise
@@ -85,7 +85,6 @@ export function admissionOfPrimary(
       return { isElsewhere }
     } finally {
       waiting.delete(id)
-      signal.removeEventListener('abort', abort)
     }
   }
   const egress: Egress = {

@@ -1,6 +1,7 @@
 // Indexes that workers lack: the primary makes and stores them, so that no two processes index the
 // same recording.
 import type { Worker } from 'node:cluster'
+import { addAbortListener } from 'node:events'
 import { z } from 'zod'
 import {
   currentClient,
@@ -33,8 +34,7 @@ export function awaitIndexOfPrimary(worker: Pick<Worker, 'on' | 'process'>): Awa
     const { promise, resolve } = Promise.withResolvers<void>()
     const id = (lastId += 1)
     waiting.set(id, resolve)
-    const abort = (): void => resolve()
-    signal.addEventListener('abort', abort, { once: true })
+    using _aborting = addAbortListener(signal, () => resolve())
     const request = (client: string): void => {
       worker.process.send?.({ index: { id, path, client } }, (error: Error | null) => {
         if (error !== null) resolve()
@@ -48,7 +48,6 @@ export function awaitIndexOfPrimary(worker: Pick<Worker, 'on' | 'process'>): Awa
     } finally {
       stop.abort()
       waiting.delete(id)
-      signal.removeEventListener('abort', abort)
     }
   }
 }

@@ -1,4 +1,5 @@
 // `aftercast check`: lists the recordings that are unplayable, partly playable or not served.
+import { closingAsync } from '../../base/closing.ts'
 import { countOf } from '../../../shared/count-of.ts'
 import { listImperfect, problemOf } from '../../library/catalog/store/imperfect.ts'
 import type { Config } from '../../base/config/load-config.ts'
@@ -60,21 +61,18 @@ async function makeReport(given: Config, io: Io): Promise<Checked> {
   const artifacts = await openSharedArtifacts({ config, location, logger, io, access: 'read' })
   const opening = { config, location, artifacts, mode: 'private', logger, signal } as const
   const library = await openLibrary(opening)
-  try {
-    const { limitations, codecs, ...followed } = followInspections(library)
-    const inspect = inspectIn(followed)
-    const outcome = await scanOnce({ config, io, logger, library }, inspect)
-    const scanned = reportOf(library, limitations)
-    const recordings = config.chat
-      ? await addRefusedChats(scanned.recordings, library, signal)
-      : scanned.recordings
-    const report = { ...scanned, recordings, missingDecoders: countDecoders(codecs) }
-    const unread = outcome.unread.recordings.size
-    const playableSessions = Math.max(0, report.playableSessions - unread)
-    return { report: { ...report, playableSessions }, outcome }
-  } finally {
-    await library.close()
-  }
+  await using _closing = closingAsync(library)
+  const { limitations, codecs, ...followed } = followInspections(library)
+  const inspect = inspectIn(followed)
+  const outcome = await scanOnce({ config, io, logger, library }, inspect)
+  const scanned = reportOf(library, limitations)
+  const recordings = config.chat
+    ? await addRefusedChats(scanned.recordings, library, signal)
+    : scanned.recordings
+  const report = { ...scanned, recordings, missingDecoders: countDecoders(codecs) }
+  const unread = outcome.unread.recordings.size
+  const playableSessions = Math.max(0, report.playableSessions - unread)
+  return { report: { ...report, playableSessions }, outcome }
 }
 
 /** Inspects as `library`, and notes what the catalog does not store. */

@@ -1,6 +1,7 @@
 // `aftercast hide` and `aftercast unhide`: remove a streamer, a session, or the messages of a user
 // of chats from the site, and restore them.
 import { join } from 'node:path'
+import { closing } from '../../base/closing.ts'
 import { openDatabase } from '../../library/catalog/store/database.ts'
 import { nameOf } from '../../library/catalog/store/hidden.ts'
 import type { HiddenName } from '../../library/catalog/store/hidden.ts'
@@ -153,12 +154,9 @@ async function withHiddenNames(
   requireCatalog(config)
   const path = join(config.data, CATALOG_FILE)
   const database = openDatabase({ path, mode: 'join' })
-  try {
-    if (new Replica(database).state() !== undefined) throw isReplica(config)
-    return await work(createLoggedNames(database, now))
-  } finally {
-    database.close()
-  }
+  using _closing = closing(database)
+  if (new Replica(database).state() !== undefined) throw isReplica(config)
+  return await work(createLoggedNames(database, now))
 }
 
 /** Its names would be replaced with those of the shared database. */

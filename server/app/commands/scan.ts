@@ -1,5 +1,6 @@
 // `aftercast scan`: indexes new recordings once, shows its progress, and exits.
 import type { Logger } from 'pino'
+import { closingAsync } from '../../base/closing.ts'
 import { createLayout } from '../../library/catalog/names/layout.ts'
 import { countOf } from '../../../shared/count-of.ts'
 import { printable } from '../../../shared/printable.ts'
@@ -36,18 +37,15 @@ export async function scan(config: Config, io: Io, mayRebuild: boolean): Promise
   try {
     const opening = { config, location, artifacts, logger, signal }
     const library = await openLibrary({ ...opening, mode: 'write' })
-    try {
-      const serving = { config, io, logger, library }
-      const outcome = await (cluster ? scanOrFollow(serving, cluster) : scanOnce(serving))
-      const isWhole = reportScan(outcome, io)
-      const streamers = library.catalog.listStreamers()
-      const sessions = streamers.reduce((sum, { recording_count }) => sum + recording_count, 0)
-      const found = `${countOf(sessions, 'session')} of ${countOf(streamers.length, 'streamer')}`
-      io.stdout(`${found} ${sessions === 1 ? 'is' : 'are'} indexed`)
-      return isWhole ? 0 : 1
-    } finally {
-      await library.close()
-    }
+    await using _closing = closingAsync(library)
+    const serving = { config, io, logger, library }
+    const outcome = await (cluster ? scanOrFollow(serving, cluster) : scanOnce(serving))
+    const isWhole = reportScan(outcome, io)
+    const streamers = library.catalog.listStreamers()
+    const sessions = streamers.reduce((sum, { recording_count }) => sum + recording_count, 0)
+    const found = `${countOf(sessions, 'session')} of ${countOf(streamers.length, 'streamer')}`
+    io.stdout(`${found} ${sessions === 1 ? 'is' : 'are'} indexed`)
+    return isWhole ? 0 : 1
   } finally {
     await cluster?.close()
   }

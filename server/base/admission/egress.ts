@@ -1,5 +1,6 @@
 // Egress budgets: bytes per second of all responses together, and of those of one client. What
 // exceeds a budget waits; clients take turns, so that one with many requests delays only its own.
+import { addAbortListener } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../errors.ts'
 import type { GateFigures } from './gate.ts'
@@ -121,12 +122,11 @@ export class OwnEgress implements Egress {
     queue.waiting.push(entry)
     queue.bytes += bytes
     this.#wakeAfter(0)
-    const leave = (): void => {
+    using _leaving = addAbortListener(signal, () => {
       this.#remove(client, queue, entry)
       reject(signal.reason)
-    }
-    signal.addEventListener('abort', leave, { once: true })
-    return promise.finally(() => signal.removeEventListener('abort', leave))
+    })
+    await promise
   }
 
   /** Until a further request of the queue has its turn, if no others come. */

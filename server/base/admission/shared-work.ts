@@ -1,4 +1,5 @@
 // Work that concurrent requests share, and that is aborted when all of them are abandoned.
+import { addAbortListener } from 'node:events'
 import { runShared } from './client.ts'
 
 interface Flight<Value> {
@@ -29,20 +30,15 @@ export class SharedWork<Value> {
     flight.requests += 1
     flight.join()
     const abandoned = Promise.withResolvers<never>()
-    const leave = (): void => {
+    using _leaving = addAbortListener(signal, () => {
       flight.requests -= 1
       if (flight.requests === 0) {
         this.#end(key, flight)
         flight.abort.abort(signal.reason)
       }
       abandoned.reject(signal.reason)
-    }
-    signal.addEventListener('abort', leave)
-    try {
-      return await Promise.race([flight.result, abandoned.promise])
-    } finally {
-      signal.removeEventListener('abort', leave)
-    }
+    })
+    return await Promise.race([flight.result, abandoned.promise])
   }
 
   #start(key: string, start: (signal: AbortSignal) => Promise<Value>): Flight<Value> {

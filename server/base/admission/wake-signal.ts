@@ -1,4 +1,5 @@
 // Lets a loop sleep until it is woken, a timeout expires, or its signal aborts.
+import { addAbortListener } from 'node:events'
 
 export interface WakeSignal {
   /** Wakes all waiters; without a waiter, the next `wait` resolves at once. */
@@ -24,15 +25,13 @@ export function createWakeSignal(): WakeSignal {
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, timeoutMs)
-      const abort = (): void => reject(signal.reason)
-      signal.addEventListener('abort', abort)
+      using _aborting = addAbortListener(signal, () => reject(signal.reason))
       sleepers.add(resolve)
       try {
         await promise
       } finally {
         clearTimeout(timer)
         sleepers.delete(resolve)
-        signal.removeEventListener('abort', abort)
       }
     },
   }

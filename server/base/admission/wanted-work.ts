@@ -1,5 +1,6 @@
 // Work that concurrent requests share, and that goes on when all of them are abandoned: whoever
 // runs it decides what to do without demand.
+import { addAbortListener } from 'node:events'
 import { runShared } from './client.ts'
 import { Demand } from './demand.ts'
 
@@ -38,12 +39,10 @@ export class WantedWork<Value> {
     const flight = known ?? this.#start(key, demand, start)
     flight.join()
     const abandoned = Promise.withResolvers<never>()
-    const abort = (): void => abandoned.reject(signal.reason)
-    signal.addEventListener('abort', abort)
+    using _abandoning = addAbortListener(signal, () => abandoned.reject(signal.reason))
     try {
       return await Promise.race([flight.result, abandoned.promise])
     } finally {
-      signal.removeEventListener('abort', abort)
       leave?.()
     }
   }

@@ -1,6 +1,7 @@
 // Moves the counters of this node to the shared database. None is lost or counted twice: a batch
 // has an id, and stays in the file until the database has it.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { closing } from '../../base/closing.ts'
 import { backoffMs } from '../../../shared/backoff.ts'
 import type { OutgoingCounts } from '../../site/analytics/outgoing-counts.ts'
 import { mergeCounts, pruneCounts } from '../postgres/shared-counts.ts'
@@ -72,13 +73,10 @@ export async function mergeOnce({
 }: Pick<MergeOptions, 'database' | 'open' | 'onDropped'>): Promise<void> {
   const outgoing = open()
   if (outgoing === undefined) return
-  try {
-    for (let batch = outgoing.read(); batch !== undefined; batch = outgoing.read()) {
-      const dropped = await mergeCounts(database, batch)
-      outgoing.remove(batch.id)
-      if (dropped > 0) onDropped(dropped)
-    }
-  } finally {
-    outgoing.close()
+  using _closing = closing(outgoing)
+  for (let batch = outgoing.read(); batch !== undefined; batch = outgoing.read()) {
+    const dropped = await mergeCounts(database, batch)
+    outgoing.remove(batch.id)
+    if (dropped > 0) onDropped(dropped)
   }
 }

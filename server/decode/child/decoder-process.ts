@@ -2,6 +2,7 @@
 // ends it.
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { addAbortListener } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { setPriority } from 'node:os'
@@ -139,8 +140,7 @@ export class DecoderProcess<Job extends object> {
       })
     }, this.#limits.jobMs)
     const poll = setInterval(() => void this.#checkMemory(), MEMORY_POLL_MS)
-    const onAbort = () => this.kill('the request was aborted')
-    signal.addEventListener('abort', onAbort, { once: true })
+    using _aborting = addAbortListener(signal, () => this.kill('the request was aborted'))
     try {
       await this.#checkMemory()
       if (this.ended) this.#end(null)
@@ -151,7 +151,6 @@ export class DecoderProcess<Job extends object> {
     } finally {
       clearTimeout(timer)
       clearInterval(poll)
-      signal.removeEventListener('abort', onAbort)
       this.#finishJob = undefined
     }
   }

@@ -1,6 +1,7 @@
 // Finds the chat files of a session, next to a recording or in a session folder. Tools and users
 // choose their names, so a file counts by its start.
 import { LRUCache } from 'lru-cache'
+import { closingAsync } from '../../base/closing.ts'
 import type { Gate } from '../../base/admission/gate.ts'
 import { isAppError } from '../../base/errors.ts'
 import { joinPath, splitPath } from '../../storage/recordings/library-path.ts'
@@ -149,12 +150,9 @@ export class ChatFiles {
 
   async #readHead(path: string, signal: AbortSignal): Promise<boolean> {
     const file = await this.#options.storage.open(path, { signal })
-    try {
-      const head = Buffer.alloc(Math.min(HEAD_BYTES, file.stat.sizeBytes))
-      return this.#options.isChat(head.subarray(0, await file.read(head, 0)))
-    } finally {
-      await file.close()
-    }
+    await using _closing = closingAsync(file)
+    const head = Buffer.alloc(Math.min(HEAD_BYTES, file.stat.sizeBytes))
+    return this.#options.isChat(head.subarray(0, await file.read(head, 0)))
   }
 }
 

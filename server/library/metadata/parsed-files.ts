@@ -1,5 +1,6 @@
 // Sidecars of one kind, parsed once for each version of a file.
 import { LRUCache } from 'lru-cache'
+import { closingAsync } from '../../base/closing.ts'
 import type { Gate } from '../../base/admission/gate.ts'
 import { isAppError } from '../../base/errors.ts'
 import type { FileStat, Storage } from '../../storage/recordings/storage.ts'
@@ -102,20 +103,17 @@ export async function readSidecar<Value>(
   { parser, signal }: { parser: SidecarParser<Value>; signal: AbortSignal },
 ): Promise<ReadSidecar<Value>> {
   const file = await storage.open(path, { signal })
-  try {
-    const { stat } = file
-    if (stat.sizeBytes > MAX_SIDECAR_BYTES) return { stat, value: undefined }
-    const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, stat.sizeBytes))
-    for (let position = 0, isOpen = true; isOpen && position < stat.sizeBytes;) {
-      signal.throwIfAborted()
-      const length = await file.read(chunk, position)
-      isOpen = length > 0 && parser.add(chunk.subarray(0, length))
-      position += length
-    }
-    const value = parser.end()
-    await file.checkUnchanged()
-    return { stat, value }
-  } finally {
-    await file.close()
+  await using _closing = closingAsync(file)
+  const { stat } = file
+  if (stat.sizeBytes > MAX_SIDECAR_BYTES) return { stat, value: undefined }
+  const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, stat.sizeBytes))
+  for (let position = 0, isOpen = true; isOpen && position < stat.sizeBytes;) {
+    signal.throwIfAborted()
+    const length = await file.read(chunk, position)
+    isOpen = length > 0 && parser.add(chunk.subarray(0, length))
+    position += length
   }
+  const value = parser.end()
+  await file.checkUnchanged()
+  return { stat, value }
 }

@@ -1,5 +1,6 @@
 // Runs inspections, and reads recorders' playlists, chapters, and subtitle files, in a worker
 // thread; a crash of the thread fails only the jobs it was running.
+import { addAbortListener } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { AppError, UnplayableError } from '../../base/errors.ts'
 import type { UnplayableReason } from '../../base/problem.ts'
@@ -66,18 +67,13 @@ export class IndexThread {
   ): Promise<ThreadResult> {
     signal.throwIfAborted()
     const id = (this.#lastId += 1)
-    const abort = (): void => {
+    using _aborting = addAbortListener(signal, () => {
       if (this.#worker !== undefined) this.#post(this.#worker, { kind: 'abort', id })
-    }
-    signal.addEventListener('abort', abort, { once: true })
-    try {
-      const own = ranges && separateRanges(ranges)
-      const outcome = await this.#run({ kind: 'inspect', id, path, previous, ranges: own })
-      if (outcome.kind === 'inspection') return outcome.result
-      throw new AppError('failed', 'the recording was not inspected')
-    } finally {
-      signal.removeEventListener('abort', abort)
-    }
+    })
+    const own = ranges && separateRanges(ranges)
+    const outcome = await this.#run({ kind: 'inspect', id, path, previous, ranges: own })
+    if (outcome.kind === 'inspection') return outcome.result
+    throw new AppError('failed', 'the recording was not inspected')
   }
 
   /** As `RecordedFolders.read`. */

@@ -1,4 +1,5 @@
 // Inspects a recording: reads its index and its identity.
+import { closingAsync } from '../../base/closing.ts'
 import { UnplayableError } from '../../base/errors.ts'
 import type { UnplayableReason } from '../../base/problem.ts'
 import type { BufferedFiles } from '../../storage/recordings/buffered-files.ts'
@@ -61,12 +62,9 @@ export async function inspectRecording(
       ? await storage.open(path, { signal })
       : new ConcatenatedFile(storage, ranges)
   const inspect = async (readable: OpenFile): Promise<Inspection> => inspectFile(readable, options)
-  try {
-    const inspection = await (buffered?.use(file, inspect) ?? inspect(file))
-    return { inspection, stat: file.stat }
-  } finally {
-    await file.close()
-  }
+  await using _closing = closingAsync(file)
+  const inspection = await (buffered?.use(file, inspect) ?? inspect(file))
+  return { inspection, stat: file.stat }
 }
 
 async function inspectFile(

@@ -1,5 +1,6 @@
 // Reads a subtitle file next to a recording.
 import { createHash } from 'node:crypto'
+import { closingAsync } from '../../base/closing.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Storage } from '../../storage/recordings/storage.ts'
 import { parseSubtitles } from '../codec/subtitle-file.ts'
@@ -27,15 +28,12 @@ export async function readSubtitles(
   { path, format }: SubtitleFile,
 ): Promise<ReadSubtitles> {
   const file = await storage.open(path)
-  try {
-    const { sizeBytes } = file.stat
-    if (sizeBytes > MAX_SUBTITLE_FILE_BYTES)
-      throw new AppError('failed', 'the subtitle file is too large')
-    const bytes = Buffer.alloc(sizeBytes)
-    const content = bytes.subarray(0, await file.read(bytes, 0))
-    const version = createHash('sha256').update(content).digest('hex').slice(0, 8)
-    return { cues: parseSubtitles(content, format), version }
-  } finally {
-    await file.close()
-  }
+  await using _closing = closingAsync(file)
+  const { sizeBytes } = file.stat
+  if (sizeBytes > MAX_SUBTITLE_FILE_BYTES)
+    throw new AppError('failed', 'the subtitle file is too large')
+  const bytes = Buffer.alloc(sizeBytes)
+  const content = bytes.subarray(0, await file.read(bytes, 0))
+  const version = createHash('sha256').update(content).digest('hex').slice(0, 8)
+  return { cues: parseSubtitles(content, format), version }
 }

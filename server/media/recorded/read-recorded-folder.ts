@@ -1,6 +1,7 @@
 // Resolves a recorder's playlist to the existing byte ranges of its files, run by run.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { closingAsync } from '../../base/closing.ts'
 import { UnplayableError, checkLimit, isAppError, limitExceeded } from '../../base/errors.ts'
 import { readDecryptedLength } from '../../storage/recordings/concatenated-file.ts'
 import { folderOf, joinPath } from '../../storage/recordings/library-path.ts'
@@ -140,13 +141,10 @@ export class RecordedFolders {
   /** Undefined for a larger file. */
   async #readWhole(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
     const file = await this.#storage.open(path)
-    try {
-      if (file.stat.sizeBytes > maxBytes) return undefined
-      const bytes = Buffer.alloc(file.stat.sizeBytes)
-      return bytes.subarray(0, await file.read(bytes, 0))
-    } finally {
-      await file.close()
-    }
+    await using _closing = closingAsync(file)
+    if (file.stat.sizeBytes > maxBytes) return undefined
+    const bytes = Buffer.alloc(file.stat.sizeBytes)
+    return bytes.subarray(0, await file.read(bytes, 0))
   }
 
   /** A growing playlist of a day would need thousands of stats for each new segment. */
@@ -222,13 +220,10 @@ export class RecordedFolders {
     const cached = this.#decryptedLengths.get(id)
     if (cached !== undefined) return { ...range, decryption, length: cached }
     const file = await this.#storage.open(path)
-    try {
-      const length = await readDecryptedLength(file, { ...range, decryption })
-      this.#decryptedLengths.set(id, length)
-      return { ...range, decryption, length }
-    } finally {
-      await file.close()
-    }
+    await using _closing = closingAsync(file)
+    const length = await readDecryptedLength(file, { ...range, decryption })
+    this.#decryptedLengths.set(id, length)
+    return { ...range, decryption, length }
   }
 
   async #readKey(name: string, { folder, keys }: Listing): Promise<Uint8Array> {

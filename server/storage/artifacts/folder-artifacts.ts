@@ -91,14 +91,10 @@ async function createAndWrite(folder: string): Promise<void> {
 
 async function readLimited(path: string): Promise<Uint8Array | undefined> {
   try {
-    const file = await open(path)
-    try {
-      const { size } = await file.stat()
-      if (size > MAX_ARTIFACT_BYTES) throw new AppError('failed', 'an artifact is too large')
-      return await file.readFile()
-    } finally {
-      await file.close()
-    }
+    await using file = await open(path)
+    const { size } = await file.stat()
+    if (size > MAX_ARTIFACT_BYTES) throw new AppError('failed', 'an artifact is too large')
+    return await file.readFile()
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
     throw error

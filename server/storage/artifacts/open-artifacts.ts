@@ -1,4 +1,5 @@
 // The only place that creates a store of artifacts from its location.
+import { closing } from '../../base/closing.ts'
 import type { StorageLocation } from '../recordings/storage-location.ts'
 import type { ArtifactStore } from './artifact-store.ts'
 import { FolderArtifacts, checkFolder } from './folder-artifacts.ts'
@@ -23,9 +24,6 @@ export async function checkArtifacts(
   if (location.kind === 'folder') return checkFolder(location.path)
   const { BucketArtifacts } = await import('./bucket-artifacts.ts')
   const artifacts = await BucketArtifacts.open(location)
-  try {
-    await artifacts.checkAccess(signal)
-  } finally {
-    artifacts.close()
-  }
+  using _closing = closing(artifacts)
+  await artifacts.checkAccess(signal)
 }

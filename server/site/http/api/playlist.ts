@@ -1,4 +1,5 @@
 // GET /api/video/…/playlist.m3u8: the playlist of a session.
+import { closingAsync } from '../../../base/closing.ts'
 import { pathPatterns } from '../../../../shared/paths.ts'
 import type { ApiSources } from './api-sources.ts'
 import { findPlayable } from './find-playable.ts'
@@ -21,14 +22,11 @@ export function createPlaylistEndpoint(sources: ApiSources): Endpoint {
       const endOpen = startPhase(request, 'open')
       const session = await sessions.open(row)
       endOpen()
-      try {
-        const endPlaylist = startPhase(request, 'playlist')
-        const text = await session.playlist({ audio, quality })
-        endPlaylist()
-        return answerTextFile(row, text.selection ?? '', text)
-      } finally {
-        await session.close()
-      }
+      await using _closing = closingAsync(session)
+      const endPlaylist = startPhase(request, 'playlist')
+      const text = await session.playlist({ audio, quality })
+      endPlaylist()
+      return answerTextFile(row, text.selection ?? '', text)
     },
   }
 }

@@ -1,4 +1,5 @@
 // The details of a session, composed from the catalog, the open session and the sidecars.
+import { closingAsync } from '../../../base/closing.ts'
 import { withTimeout } from '../../../../shared/with-timeout.ts'
 import { sessionText } from '../../../../shared/contract.ts'
 import type { SessionResponse } from '../../../../shared/contract.ts'
@@ -125,15 +126,12 @@ export class SessionDetails {
   async #open(row: SessionRow): Promise<OpenedDetails | undefined> {
     const open = async (): Promise<OpenedDetails> => {
       const session = await this.#options.sessions.open(row)
-      try {
-        const { isGrowing, start, parts, frames } = session
-        const canShow = this.#options.hasDecoders && hasStoryboard(frames)
-        const [video, tracks] = [session.video, await session.tracks()]
-        const qualities = await session.qualities()
-        return { isGrowing, start, parts, hasStoryboard: canShow, video, tracks, qualities }
-      } finally {
-        await session.close()
-      }
+      await using _closing = closingAsync(session)
+      const { isGrowing, start, parts, frames } = session
+      const canShow = this.#options.hasDecoders && hasStoryboard(frames)
+      const [video, tracks] = [session.video, await session.tracks()]
+      const qualities = await session.qualities()
+      return { isGrowing, start, parts, hasStoryboard: canShow, video, tracks, qualities }
     }
     const reason = (): AppError => new AppError('busy', 'the recording is being indexed')
     try {

@@ -1,5 +1,6 @@
 // Sources of thumbnails: an image next to the recording, or its key frames.
 import { LRUCache } from 'lru-cache'
+import { closingAsync } from '../../../base/closing.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import type { Gate } from '../../../base/admission/gate.ts'
 import type { Admission } from '../../../base/admission/limits.ts'
@@ -159,15 +160,12 @@ export class ThumbnailSources {
     { key, maxBytes = Infinity }: { key: string; maxBytes: number | undefined },
   ): Promise<Uint8Array> {
     const file = await this.#storage.open(path)
-    try {
-      if (versionKey(path, file.stat) !== key) throw new AppError('gone', 'the image was replaced')
-      const bytes = Buffer.alloc(Math.min(file.stat.sizeBytes, maxBytes))
-      const length = await file.read(bytes, 0)
-      await file.checkUnchanged()
-      return bytes.subarray(0, length)
-    } finally {
-      await file.close()
-    }
+    await using _closing = closingAsync(file)
+    if (versionKey(path, file.stat) !== key) throw new AppError('gone', 'the image was replaced')
+    const bytes = Buffer.alloc(Math.min(file.stat.sizeBytes, maxBytes))
+    const length = await file.read(bytes, 0)
+    await file.checkUnchanged()
+    return bytes.subarray(0, length)
   }
 
   async #names(folder: string): Promise<string[]> {

@@ -1,7 +1,9 @@
 // File system events of a folder tree, as library paths of what changed.
+import { addAbortListener } from 'node:events'
 import { folderOf } from '../library-path.ts'
 import { lstat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { closing } from '../../../base/closing.ts'
 import { AppError } from '../../../base/errors.ts'
 import { FolderWatches } from './folder-watches.ts'
 import { libraryPath } from './storage-path.ts'
@@ -26,17 +28,12 @@ export async function watchFolder(
 ): Promise<void> {
   if (signal.aborted) return
   const ended = Promise.withResolvers<void>()
-  const stop = (): void => ended.resolve()
   const fail = (cause: unknown): void => ended.reject(notWatchable(cause))
   const tree = new WatchedTree({ root, onChange, onEnded: fail })
-  signal.addEventListener('abort', stop)
-  try {
-    tree.begin().then(() => onChange(''), fail)
-    await ended.promise
-  } finally {
-    signal.removeEventListener('abort', stop)
-    tree.close()
-  }
+  using _closing = closing(tree)
+  using _stopping = addAbortListener(signal, () => ended.resolve())
+  tree.begin().then(() => onChange(''), fail)
+  await ended.promise
 }
 
 interface WatchedTreeOptions {

@@ -1,5 +1,6 @@
 // Ranged GETs without the cost of the SDK, which takes 2 ms of processor time per request. The SDK
 // signs one request per object and minute; each GET repeats it with a range that is not signed.
+import { addAbortListener } from 'node:events'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { LRUCache } from 'lru-cache'
@@ -96,13 +97,12 @@ export class SignedGets {
     if (connection === undefined) throw new Error('there are too many connections')
     const close = (): void => connection.close()
     const timer = setTimeout(close, this.#options.responseTimeoutMs)
-    signal.addEventListener('abort', close)
+    using _closing = addAbortListener(signal, close)
     try {
       const request = { path, headers: { ...headers, ...moreHeaders } }
       return await sendGet(connection, request, () => this.#connections.give(address, connection))
     } finally {
       clearTimeout(timer)
-      signal.removeEventListener('abort', close)
     }
   }
 

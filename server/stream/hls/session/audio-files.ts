@@ -1,6 +1,7 @@
 // The audio files of sessions. What such a file needs of each segment is measured once, in the
 // background, one recording after the other, and stored.
 import { LRUCache } from 'lru-cache'
+import { closingAsync } from '../../../base/closing.ts'
 import { sessionKey } from '../../../../shared/paths.ts'
 import type { Admission } from '../../../base/admission/limits.ts'
 import { AppError, isAppError } from '../../../base/errors.ts'
@@ -70,13 +71,10 @@ export class AudioFiles {
     const { sessions, admission } = this.#options
     return admission.recordings.run(async () => {
       const session = await sessions.openListed(source)
-      try {
-        if (session.isGrowing) return 'later'
-        const found = await this.#find(session, signal)
-        return found === 'later' ? found : found && { name: found.name, sizeBytes: found.sizeBytes }
-      } finally {
-        await session.close()
-      }
+      await using _closing = closingAsync(session)
+      if (session.isGrowing) return 'later'
+      const found = await this.#find(session, signal)
+      return found === 'later' ? found : found && { name: found.name, sizeBytes: found.sizeBytes }
     }, signal)
   }
 
@@ -156,15 +154,12 @@ export class AudioFiles {
     const { signal } = this.#closing
     await admission.recordings.run(async () => {
       const session = await sessions.openListed(source)
-      try {
-        const sole = await session.soleRecording()
-        if (sole === undefined) return
-        const name = audioFileName(sole.recording)
-        if (name === undefined || (await this.#readTable(sole, name, signal))) return
-        await this.#tables.add(tableFile(name), encodeAudioTable(await measureAudio(sole, signal)))
-      } finally {
-        await session.close()
-      }
+      await using _closing = closingAsync(session)
+      const sole = await session.soleRecording()
+      if (sole === undefined) return
+      const name = audioFileName(sole.recording)
+      if (name === undefined || (await this.#readTable(sole, name, signal))) return
+      await this.#tables.add(tableFile(name), encodeAudioTable(await measureAudio(sole, signal)))
     }, signal)
   }
 }

@@ -2,6 +2,7 @@
 // and, once the recording is finished, while the file is the same.
 import { createHash, randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { closingAsync } from '../../../base/closing.ts'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import { AppError } from '../../../base/errors.ts'
 import { endOf, hasBytes } from '../../../media/index/growth-mark.ts'
@@ -147,18 +148,15 @@ export class GrowingIdentities {
     { mark, stat, form }: GrowingState,
   ): Promise<boolean> {
     const file = await this.#storage.open(path)
-    try {
-      if (!(await hasBytes(file, mark.tail))) throw outdated()
-      if (known.startHash !== mark.start.hash || known.form !== form) return false
-      const { finished, tail } = known
-      if (finished === undefined || continues({ ...stat, path }, finished)) {
-        return tail.hash === mark.tail.hash || (await hasBytes(file, tail))
-      }
-      if (file.stat.version === finished.version) throw outdated()
-      return false
-    } finally {
-      await file.close()
+    await using _closing = closingAsync(file)
+    if (!(await hasBytes(file, mark.tail))) throw outdated()
+    if (known.startHash !== mark.start.hash || known.form !== form) return false
+    const { finished, tail } = known
+    if (finished === undefined || continues({ ...stat, path }, finished)) {
+      return tail.hash === mark.tail.hash || (await hasBytes(file, tail))
     }
+    if (file.stat.version === finished.version) throw outdated()
+    return false
   }
 }
 

@@ -1,4 +1,5 @@
 // The key frames of a session's recordings, for images.
+import { closingAsync } from '../../../base/closing.ts'
 import { AppError } from '../../../base/errors.ts'
 import { SPLIT_KEY_FRAME, uprightSize } from '../../../media/media-index.ts'
 import type { KeyFrame } from '../../../media/media-index.ts'
@@ -34,11 +35,8 @@ export function findKeyFrames(storage: Storage, recordings: readonly ListedRecor
       const splitPoint = splitPoints[number]
       if (splitPoint === undefined) return undefined
       const file = await openKeyFrames(storage, listed)
-      try {
-        return await file.read(splitPoint)
-      } finally {
-        await file.close()
-      }
+      await using _closing = closingAsync(file)
+      return await file.read(splitPoint)
     },
   }
 }
