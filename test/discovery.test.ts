@@ -211,9 +211,10 @@ describe('structured data', () => {
   it('uses only types and properties of the vocabulary of schema.org', async () => {
     const values = (await Promise.all(targets.map(page))).flatMap(structuredIn)
     expect(values.length).toBeGreaterThan(10)
-    expect(await vocabularyProblems(values)).toBe('')
-    // The check itself.
-    expect(await vocabularyProblems([{ ...values[0], lenght: 1 }])).toContain('lenght')
+    // The last one has another property: the check itself.
+    const problems = await vocabularyProblems([...values, { ...values[0], lenght: 1 }])
+    expect(problems.match(/^data\.ts\(\d+/gm)).toEqual([`data.ts(${values.length + 2}`])
+    expect(problems).toContain('lenght')
   })
 
   it('of a session: time with zone, length, player and chapters, but no file', async () => {

@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 
-/** What the compiler reports of types and properties that do not exist; '' if all do. */
+/**
+ * What the compiler reports of types and properties that do not exist; '' if all do. The first
+ * value is on line 2.
+ */
 export async function vocabularyProblems(data: readonly object[]): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'aftercast-vocabulary-'))
   try {
