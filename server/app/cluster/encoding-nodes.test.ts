@@ -1,11 +1,10 @@
 // Encodes as jobs in a real PostgreSQL.
 import { createHash } from 'node:crypto'
-import { afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { soon } from '../../../test/support/patience.ts'
-import { sharedPostgres } from '../../../test/support/servers/postgres.ts'
-import type { StartedPostgres } from '../../../test/support/servers/postgres.ts'
+import { prepareJobDatabase } from '../../../test/support/servers/job-database.ts'
 import { isAppError } from '../../base/errors.ts'
-import { JobQueues } from '../../cluster/jobs/job-queues.ts'
+import type { JobQueues } from '../../cluster/jobs/job-queues.ts'
 import { parseEncodeJob } from '../../cluster/jobs/job-shapes.ts'
 import { runJobs } from '../../cluster/jobs/run-jobs.ts'
 import type { JobRunnerOptions } from '../../cluster/jobs/run-jobs.ts'
@@ -14,49 +13,24 @@ import { JobEncodes } from './encoding-nodes.ts'
 const session = { streamer: 'alice', date: '2026-02-01', sessionId: '1' }
 const pauses = { pollMs: 20, retryMs: 20, extendMs: 1000 }
 
-let postgres: StartedPostgres
-let url: string
-let stopping: AbortController
-let ends: (() => Promise<unknown>)[]
-
-beforeAll(async () => {
-  postgres = await sharedPostgres(inject('postgresFolder'))
-})
-
-beforeEach(async () => {
-  url = await postgres.createDatabase()
-  stopping = new AbortController()
-  ends = []
-})
-
-afterEach(async () => {
-  stopping.abort()
-  for (const end of ends.toReversed()) await end()
-})
-
-async function openQueues(): Promise<JobQueues> {
-  const queues = new JobQueues({ url, onError: () => undefined })
-  ends.push(async () => queues.close())
-  await queues.prepare()
-  return queues
-}
+const database = prepareJobDatabase()
 
 /** A node that serves, and looks for nodes with this encoder. */
 async function serve(offer: string): Promise<JobEncodes> {
-  const queues = await openQueues()
+  const queues = await database.openQueues()
   const encodes = new JobEncodes({ queues, offer, pauses: { offerMs: 20, jobMs: 20 } })
-  const running = encodes.run(stopping.signal)
-  ends.push(async () => running)
+  const running = encodes.run(database.signal)
+  database.defer(async () => running)
   return encodes
 }
 
 /** A node that encodes. */
 async function encodeWith(work: JobRunnerOptions['work']): Promise<JobQueues> {
-  const queues = await openQueues()
+  const queues = await database.openQueues()
   await queues.offer('encoder 1')
   const options = { queues, queue: 'encodes', concurrency: 1, pauses, work } as const
-  const running = runJobs({ ...options, onFailed: () => undefined }, stopping.signal)
-  ends.push(async () => running)
+  const running = runJobs({ ...options, onFailed: () => undefined }, database.signal)
+  database.defer(async () => running)
   return queues
 }
 
@@ -64,7 +38,7 @@ function file(name: string) {
   return { session, version: 'v', name }
 }
 
-const wanted = () => ({ isWanted: true, signal: stopping.signal })
+const wanted = () => ({ isWanted: true, signal: database.signal })
 
 it('other nodes encode what visitors wait for, and report how it ended', async () => {
   const names: string[] = []
@@ -94,7 +68,7 @@ it('a node encodes itself if no other one has its encoder, or the last one ends'
 })
 
 it('a node encodes itself what others do not take because they lack the recordings', async () => {
-  const queues = await openQueues()
+  const queues = await database.openQueues()
   await queues.offer('encoder 1')
   const encodes = await serve('encoder 1')
   const encoded = encodes.encode(file('a'), wanted())
@@ -108,7 +82,7 @@ it('a node encodes itself what others do not take because they lack the recordin
 })
 
 it('nobody waits for the first lookup of nodes after leaving', async () => {
-  const queues = await openQueues()
+  const queues = await database.openQueues()
   const encodes = new JobEncodes({ queues, offer: 'encoder 1' })
   const leaving = new AbortController()
   const encoded = encodes.encode(file('a'), { isWanted: true, signal: leaving.signal })
@@ -153,15 +127,19 @@ it('a node has a limited number of jobs, and refuses what cannot wait', async ()
     hasOffer: async () => Promise.resolve(true),
   }
   const encodes = new JobEncodes({ queues, offer: 'encoder 1' })
-  const running = encodes.run(stopping.signal)
-  ends.push(async () => running)
+  const running = encodes.run(database.signal)
+  database.defer(async () => running)
+  const leaving = new AbortController()
+  const visitor = { isWanted: true, signal: leaving.signal }
   let refused = 0
   const encoding = Array.from({ length: 200 }, async (_, nth) =>
-    encodes.encode(file(`${nth}`), wanted()).catch((error: unknown) => {
+    encodes.encode(file(`${nth}`), visitor).catch((error: unknown) => {
       if (isAppError(error, 'busy')) refused += 1
     }),
   )
-  await expect.poll(() => [jobs.size, refused], soon).toEqual([64, 200 - 64 - 32])
-  stopping.abort()
+  // More are refused if the machine is so slow that others have waited for too long.
+  await expect.poll(() => refused, soon).toBeGreaterThanOrEqual(200 - 64 - 32)
+  expect(jobs.size).toBe(64)
+  leaving.abort()
   await Promise.all(encoding)
 })
