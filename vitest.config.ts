@@ -11,18 +11,20 @@ shareCompileCache()
 /** The longest files; started last, one of them would run alone at the end. */
 const LONGEST = [
   'test/bench-smoke',
-  'test/library-changes',
-  'test/growing-recordings',
-  'test/hls-http',
-  'test/corrupt-recordings',
-  'test/media-bombs',
+  'test/cluster-equality',
+  'test/releases',
+  'test/hls-exactness',
   'test/object-storage',
   'test/cluster-failures',
-  'test/cluster-equality',
+  'server/cluster/replication/node',
+  'server/demo/demo-library',
+  'test/corrupt-recordings',
+  'test/media-bombs',
+  'test/library-changes',
 ]
 
 /** Files that need servers which this machine may lack; `npm test` names those. */
-const EXCLUDED = [
+const LACKING = [
   ...(findPrograms('Ceph') === undefined
     ? [
         'server/storage/recordings/s3/s3-storage.test.ts',
@@ -40,6 +42,15 @@ const EXCLUDED = [
     : []),
 ]
 
+/** Files that measure their process, or change all of it. */
+const ALONE = [
+  'server/media/{hostile,segment-costs,*/long-*}.test.ts',
+  'server/{media/codec/subtitle-file,decode/thumbnails/sidecar-size}.test.ts',
+  'server/library/catalog/names/layout.test.ts',
+  'server/stream/hls/session/hls-recording.test.ts',
+  'server/storage/recordings/s3/http-get.test.ts',
+]
+
 /** Long files first, then those that start programs, then all others. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -52,23 +63,46 @@ class LongFirst extends BaseSequencer {
   }
 }
 
+const project = {
+  setupFiles: ['patient-dom', 'property-seed', 'end-after-tests'].map(
+    (name) => `test/support/${name}.ts`,
+  ),
+  // For tests that hang: how long a test takes depends on what else the machine does.
+  testTimeout: 5 * patienceMs,
+  hookTimeout: 5 * patienceMs,
+  expect: { poll: soon },
+  // Tests wait for programs part of the time: three fill two processors.
+  maxWorkers: 3,
+  // Tests that run at the same time in one file wait nearly all of their time.
+  maxConcurrency: 30,
+} as const
+
+const EXCLUDED = ['**/node_modules/**', 'test/e2e/**', ...LACKING]
+
 export default defineConfig({
-  plugins: [hlsFromSource()],
   test: {
-    include: ['{server,shared,web,scripts}/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', 'test/e2e/**', ...EXCLUDED],
     globalSetup: ['test/support/build-page.ts', 'test/support/stop-postgres.ts'],
-    setupFiles: ['patient-dom', 'property-seed', 'end-after-tests'].map(
-      (name) => `test/support/${name}.ts`,
-    ),
     sequence: { sequencer: LongFirst },
-    // For tests that hang: how long a test takes depends on what else the machine does.
-    testTimeout: 5 * patienceMs,
-    hookTimeout: 5 * patienceMs,
-    expect: { poll: soon },
-    // Tests wait for programs part of the time: three fill two processors.
-    maxWorkers: 3,
-    // Tests that run at the same time in one file wait nearly all of their time.
-    maxConcurrency: 30,
+    projects: [
+      {
+        test: {
+          ...project,
+          name: 'parts',
+          include: ['{server,shared,scripts}/**/*.test.ts'],
+          exclude: [...EXCLUDED, ...ALONE],
+          // Modules of these folders have no state: a process runs many files, and loads them once.
+          isolate: false,
+        },
+      },
+      {
+        plugins: [hlsFromSource()],
+        test: {
+          ...project,
+          name: 'whole',
+          include: ['web/**/*.test.{ts,tsx}', 'test/**/*.test.ts', ...ALONE],
+          exclude: EXCLUDED,
+        },
+      },
+    ],
   },
 })

@@ -1,5 +1,11 @@
-// Before the tests of a file: what they start or make ends after the last one.
-import { afterAll } from 'vitest'
+// Before the tests of a file: after the last one, what they have started or made ends, and what
+// they have replaced is as before.
+import { afterAll, vi } from 'vitest'
 import { endAll } from './after-tests.ts'
 
-afterAll(endAll)
+afterAll(async () => {
+  await endAll()
+  vi.useRealTimers()
+  vi.unstubAllEnvs()
+  vi.unstubAllGlobals()
+})
