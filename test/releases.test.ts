@@ -25,7 +25,7 @@ import {
 } from './support/make/release-library.ts'
 import { fetchAvailable, fetchPlaylist } from './support/servers/hls-client.ts'
 import { queryOnce, sharedPostgres } from './support/servers/postgres.ts'
-import { runInNewProcess } from './support/servers/run-program.ts'
+import { runInProcess } from './support/servers/run-program.ts'
 import type { ProgramOutcome } from './support/servers/run-program.ts'
 import { startServer } from './support/servers/start-server.ts'
 import type { StartedServer } from './support/servers/start-server.ts'
@@ -166,7 +166,7 @@ async function sharedSchemaOf(url: string): Promise<Map<string, string>> {
 }
 
 async function run(args: string[], { library, database }: Site): Promise<ProgramOutcome> {
-  return runInNewProcess([...args, '--data', library.data], {
+  return runInProcess([...args, '--data', library.data], {
     workingFolder: library.folder,
     environment: database === undefined ? {} : { AFTERCAST_DATABASE_URL: database },
   })
@@ -322,7 +322,7 @@ describe('a data folder of a newer release', () => {
     expect((await run(['backup', archive], site)).code).toBe(0)
     const restored = path.join(library.folder, 'restored')
     const restore = ['restore', archive, '--data', restored]
-    const outcome = await runInNewProcess(restore, { workingFolder: library.folder })
+    const outcome = await runInProcess(restore, { workingFolder: library.folder })
     expect(outcome).toEqual({ code: 1, stdout: '', stderr })
     expect(readdirSync(restored)).toEqual(['lock.sqlite'])
   })
