@@ -17,24 +17,25 @@ function row(name: string): RegExp {
 
 /** By names. The program of `viewers` and `outage` also runs `clients` and `upgrade`. */
 const PRINTED: Record<string, readonly RegExp[]> = {
-  'segments index cold': [
+  'segments index cold renditions': [
     ...['ours mp4 plain', 'ours mkv plain', 'ours zipf aes, cache of a fifth'].map(row),
-    ...['mp4', 'ts', 'mp4, 12 s'].map(row),
+    ...['mp4', 'ts', 'mp4, 12 s', '360p, mp4', '360p is encoded'].map(row),
   ],
-  renditions: [row('360p, mp4'), row('360p is encoded')],
-  'catalog kills': [
+  'catalog kills viewers': [
     /^\| ours streamers, identity +\| +ready bytes streamers, identity \|/m,
     row('the server'),
     /^\| 1 +\| +0 \| +\d+ \|/m,
+    ...['players, aes: they watch', 'players, aes: the library changes'].map(row),
   ],
-  viewers: [row('players, aes: they watch'), row('players, aes: the library changes')],
   ...(findProgram('Chromium') && {
-    'page-plays': [row('seek, loopback: ours, mp4')],
+    'page-plays': ['click on Play', 'seek'].map((action) => row(`${action}, loopback: ours, mp4`)),
   }),
   ...(findPrograms('Ceph') && { cluster: ['ours mp4 cold', 'ours mp4 warm'].map(row) }),
   ...(findProgram('PostgreSQL') && {
-    'cluster-library': [row('following, with an empty data folder'), row('all nodes')],
-    outage: [row('the database: until all nodes list a change')],
+    'cluster-library outage': [
+      ...['following, with an empty data folder', 'all nodes'].map(row),
+      row('the database: until all nodes list a change'),
+    ],
   }),
 }
 

@@ -56,6 +56,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   'click on Play': clickPlay,
   seek,
 }
+/** Those of a smoke run: a seek begins with a visit. */
+const SMOKE_ACTIONS: readonly string[] = ['click on Play', 'seek']
 
 interface Marks {
   clickedMs: number | undefined
@@ -122,11 +124,14 @@ interface PlannedRow {
 /** Those that are compared with each other follow each other. */
 async function listRows({ isSmoke, pages, rows: wanted }: PagePlan): Promise<PlannedRow[]> {
   const rows: PlannedRow[] = []
+  const actions = Object.entries(ACTIONS).filter(
+    ([action]) => !isSmoke || SMOKE_ACTIONS.includes(action),
+  )
   for (const { name, link, slowness } of isSmoke ? LINKS.slice(0, 1) : LINKS) {
     const reached: Page[] = []
     for (const page of pages)
       reached.push(link ? { ...page, origin: await startLink(page.origin, link) } : page)
-    for (const [action, act] of Object.entries(ACTIONS)) {
+    for (const [action, act] of actions) {
       for (const page of reached) {
         const row: PageRow = { action: `${action}, ${name}`, page: page.name, samples: [] }
         rows.push({ row, slowness, act, page })
