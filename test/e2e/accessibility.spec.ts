@@ -1,6 +1,6 @@
 // All pages, also those of what does not exist, pass the automatic checks of WCAG 2.2 AA in both
 // colour schemes, and work by keyboard.
-import { expectNoViolation } from './expect-no-violation.ts'
+import { expectNoViolation, inBothSchemes } from './expect-no-violation.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { expect, test } from './site.ts'
 
@@ -13,20 +13,16 @@ const pages = [
   { name: 'unknown session', path: `/p/${streamer}/${fixtureDate}/unknown` },
   { name: 'session of an unknown streamer', path: `/p/nobody/${fixtureDate}/1` },
 ]
-const schemes = ['light', 'dark'] as const
 
 for (const { name, path } of pages) {
-  for (const colorScheme of schemes) {
-    test(`has no violation on the page: ${name}, ${colorScheme}`, async ({ page }) => {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      await page.goto(path)
-      await expect(page.getByRole('listitem').first()).toBeVisible()
-      if (path.startsWith('/p/')) {
-        await expect(page.getByRole('list', { name: 'Recommended' })).toBeVisible()
-      }
-      await expectNoViolation(page)
-    })
-  }
+  test(`has no violation on the page: ${name}, light and dark`, async ({ page }) => {
+    await page.goto(path)
+    await expect(page.getByRole('listitem').first()).toBeVisible()
+    if (path.startsWith('/p/')) {
+      await expect(page.getByRole('list', { name: 'Recommended' })).toBeVisible()
+    }
+    await inBothSchemes(page, () => expectNoViolation(page))
+  })
 }
 
 test('has no violation in the rows of a phone', async ({ page }) => {

@@ -11,7 +11,8 @@ import { sessionApiPath } from '../../shared/paths.ts'
 import { startServer, type StartedServer } from '../support/servers/start-server.ts'
 import { createTempLibrary, fixturePath, SMALL_FIXTURE } from '../support/temp-library.ts'
 import type { TempLibrary } from '../support/temp-library.ts'
-import { expectNoViolation } from './expect-no-violation.ts'
+import { expectNoViolation, inBothSchemes } from './expect-no-violation.ts'
+import { sharePage } from './share-page.ts'
 import { expect, test } from './site.ts'
 import { position, seek } from './video-position.ts'
 
@@ -98,67 +99,99 @@ test('follows the position through pause, seek and speed', async ({ page, consol
   expect(consoleErrors.list()).toEqual([])
 })
 
-test('stops while the visitor reads, until Jump to now or a seek', async ({ page }) => {
-  const video = await open(page, 'talk?t=150')
-  const log = await openChat(page)
-  await expect(log.locator('p')).toHaveCount(200)
-  const jump = page.getByRole('button', { name: 'Jump to now' })
-  await expect(jump).toHaveCount(0)
-  await log.hover()
-  await page.mouse.wheel(0, -400)
-  await expect(jump).toBeVisible()
-  const read = await lastSecond(log)
-  const before = await position(video)
-  await expect.poll(() => position(video)).toBeGreaterThan(before + 2)
-  expect(await lastSecond(log)).toBe(read)
-  await jump.click()
-  await expect(jump).toHaveCount(0)
-  await expect.poll(() => lastSecond(log)).toBeGreaterThan(read)
+test.describe('on one visit', () => {
+  sharePage(async (page) => {
+    await open(page, 'talk')
+    await openChat(page)
+  })
 
-  await log.hover()
-  await page.mouse.wheel(0, -400)
-  await expect(jump).toBeVisible()
-  await seek(video, 30)
-  await expect(jump).toHaveCount(0)
-  await expect.poll(() => lastSecond(log)).toBeLessThan(60)
-})
+  test('stops while the visitor reads, until Jump to now or a seek', async ({ page }) => {
+    const { video, log } = partsOf(page)
+    await seek(video, 150)
+    await expect(log.locator('p')).toHaveCount(200)
+    const jump = page.getByRole('button', { name: 'Jump to now' })
+    await expect(jump).toHaveCount(0)
+    await log.hover()
+    await page.mouse.wheel(0, -400)
+    await expect(jump).toBeVisible()
+    const read = await lastSecond(log)
+    const before = await position(video)
+    await expect.poll(() => position(video)).toBeGreaterThan(before + 2)
+    expect(await lastSecond(log)).toBe(read)
+    await jump.click()
+    await expect(jump).toHaveCount(0)
+    await expect.poll(() => lastSecond(log)).toBeGreaterThan(read)
 
-test('searches all of the chat, shows one user, and seeks to a message', async ({ page }) => {
-  const video = await open(page, 'talk?t=100')
-  await pause(video)
-  const log = await openChat(page)
-  const chat = page.getByRole('region', { name: 'Chat' })
-  const search = chat.getByRole('searchbox', { name: 'Search chat…' })
-  await search.fill('NEEDLE')
-  await expect(log.locator('p')).toHaveText([
-    '0:00:07 subscriber Eve <b>needle</b> https://a.example',
-  ])
-  await expect(chat.getByRole('status')).toHaveText('1 message')
-  await expect(chat.getByRole('link')).toHaveCount(0)
-  await log.getByRole('button', { name: '0:00:07' }).click()
-  await expect.poll(() => position(video)).toBeGreaterThanOrEqual(7)
-  expect(await position(video)).toBeLessThan(60)
-  await search.fill('nothing like it')
-  await expect(chat.getByRole('status')).toHaveText('No messages found')
-  await search.fill('')
-  await expect(log).toContainText('needle')
+    await log.hover()
+    await page.mouse.wheel(0, -400)
+    await expect(jump).toBeVisible()
+    await seek(video, 30)
+    await expect(jump).toHaveCount(0)
+    await expect.poll(() => lastSecond(log)).toBeLessThan(60)
+  })
 
-  await log.getByRole('button', { name: 'Eve' }).click()
-  const only = chat.getByRole('button', { name: 'Only Eve' })
-  await expect(only).toBeFocused()
-  await expect(chat.getByRole('status')).toHaveText('1 message')
-  await only.press('Enter')
-  await expect(log.locator('p').nth(5)).toBeVisible()
+  test('searches all of the chat, shows one user, and seeks to a message', async ({ page }) => {
+    const { video, log } = partsOf(page)
+    await pause(video)
+    await seek(video, 100)
+    const chat = page.getByRole('region', { name: 'Chat' })
+    const search = chat.getByRole('searchbox', { name: 'Search chat…' })
+    await search.fill('NEEDLE')
+    await expect(log.locator('p')).toHaveText([
+      '0:00:07 subscriber Eve <b>needle</b> https://a.example',
+    ])
+    await expect(chat.getByRole('status')).toHaveText('1 message')
+    await expect(chat.getByRole('link')).toHaveCount(0)
+    await log.getByRole('button', { name: '0:00:07' }).click()
+    await expect.poll(() => position(video)).toBeGreaterThanOrEqual(7)
+    expect(await position(video)).toBeLessThan(60)
+    await search.fill('nothing like it')
+    await expect(chat.getByRole('status')).toHaveText('No messages found')
+    await search.fill('')
+    await expect(log).toContainText('needle')
 
-  // By keyboard, the list is one stop.
-  await log.focus()
-  await page.keyboard.press('ArrowUp')
-  await expect(log.getByRole('button').nth(-2)).toBeFocused()
-  await page.keyboard.press('ArrowUp')
-  await page.keyboard.press('ArrowUp')
-  await expect(log.getByRole('button').nth(-4)).toBeFocused()
-  await page.keyboard.press('Enter')
-  await expect(log).toBeFocused()
+    await log.getByRole('button', { name: 'Eve' }).click()
+    const only = chat.getByRole('button', { name: 'Only Eve' })
+    await expect(only).toBeFocused()
+    await expect(chat.getByRole('status')).toHaveText('1 message')
+    await only.press('Enter')
+    await expect(log.locator('p').nth(5)).toBeVisible()
+
+    // By keyboard, the list is one stop.
+    await log.focus()
+    await page.keyboard.press('ArrowUp')
+    await expect(log.getByRole('button').nth(-2)).toBeFocused()
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('ArrowUp')
+    await expect(log.getByRole('button').nth(-4)).toBeFocused()
+    await page.keyboard.press('Enter')
+    await expect(log).toBeFocused()
+  })
+
+  test('has buttons to where the crowd was loud', async ({ page }) => {
+    const { video } = partsOf(page)
+    await seek(video, 10)
+    const peaks = page.getByRole('list', { name: 'Where it got loud' }).getByRole('button')
+    await expect(peaks).toHaveText(['0:02:00'])
+    await peaks.click()
+    await expect.poll(() => position(video)).toBeGreaterThanOrEqual(120)
+  })
+
+  test('is beside the video where there is room, also in the theatre', async ({ page }) => {
+    await page.setViewportSize({ width: 1440, height: 900 })
+    const { video } = partsOf(page)
+    const chat = page.getByRole('region', { name: 'Chat' })
+    for (const look of ['page', 'theatre']) {
+      if (look === 'theatre') await page.keyboard.press('t')
+      const isBeside = async () => {
+        const [left, right] = [await boxOf(video), await boxOf(chat)]
+        const isAligned = Math.abs(left.y - right.y) < 2 && Math.abs(left.height - right.height) < 2
+        return isAligned && right.x > left.x + left.width && right.x + right.width <= 1440
+      }
+      await expect.poll(isBeside, look).toBe(true)
+    }
+    expect((await boxOf(video)).x).toBeLessThanOrEqual(0)
+  })
 })
 
 test('remembers the offset of a session, and that the chat was open', async ({ page }) => {
@@ -193,31 +226,6 @@ test('is closed on a phone, and opens below the controls', async ({ page }) => {
   expect(below.width).toBeGreaterThan(300)
   await page.reload()
   await expect(page.getByRole('button', { name: 'Chat' })).toHaveAttribute('aria-expanded', 'false')
-})
-
-test('is beside the video where there is room, also in the theatre', async ({ page }) => {
-  await page.setViewportSize({ width: 1440, height: 900 })
-  const video = await open(page, 'talk?t=100')
-  await openChat(page)
-  const chat = page.getByRole('region', { name: 'Chat' })
-  for (const look of ['page', 'theatre']) {
-    if (look === 'theatre') await page.keyboard.press('t')
-    const isBeside = async () => {
-      const [left, right] = [await boxOf(video), await boxOf(chat)]
-      const isAligned = Math.abs(left.y - right.y) < 2 && Math.abs(left.height - right.height) < 2
-      return isAligned && right.x > left.x + left.width && right.x + right.width <= 1440
-    }
-    await expect.poll(isBeside, look).toBe(true)
-  }
-  expect((await boxOf(video)).x).toBeLessThanOrEqual(0)
-})
-
-test('has buttons to where the crowd was loud', async ({ page }) => {
-  const video = await open(page, 'talk')
-  const peaks = page.getByRole('list', { name: 'Where it got loud' }).getByRole('button')
-  await expect(peaks).toHaveText(['0:02:00'])
-  await peaks.click()
-  await expect.poll(() => position(video)).toBeGreaterThanOrEqual(120)
 })
 
 test('has no button without a chat', async ({ page }) => {
@@ -265,18 +273,15 @@ test('has as much in memory after ten minutes of a busy chat as after two', asyn
   expect(late.nodes).toBeLessThan(early.nodes + 100)
 })
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test(`has no violation of WCAG 2.2 AA, ${colorScheme}`, async ({ page }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const video = await open(page, 'talk?t=20')
-    await pause(video)
-    await openChat(page)
-    await expectNoViolation(page)
-    await page.getByRole('searchbox').fill('said 23')
-    await expect(page.getByRole('status').filter({ hasText: 'messages' })).toBeVisible()
-    await expectNoViolation(page)
-  })
-}
+test('has no violation of WCAG 2.2 AA, light and dark', async ({ page }) => {
+  const video = await open(page, 'talk?t=20')
+  await pause(video)
+  await openChat(page)
+  await inBothSchemes(page, () => expectNoViolation(page))
+  await page.getByRole('searchbox').fill('said 23')
+  await expect(page.getByRole('status').filter({ hasText: 'messages' })).toBeVisible()
+  await inBothSchemes(page, () => expectNoViolation(page))
+})
 
 async function indexed(sessionId: string, field = 'durationSeconds'): Promise<void> {
   const url = server.url + sessionApiPath({ streamer: 'chats', date, sessionId })
@@ -316,12 +321,17 @@ async function open(page: Page, session: string): Promise<Locator> {
   return video
 }
 
+function partsOf(page: Page): { video: Locator; log: Locator } {
+  const log = page.getByRole('region', { name: 'Chat' }).getByRole('log')
+  return { video: page.locator('video'), log }
+}
+
 /** Returns the log, once it has a message. */
 async function openChat(page: Page): Promise<Locator> {
   const button = page.getByRole('button', { name: 'Chat' })
   await button.click()
   await expect(button).toHaveAttribute('aria-expanded', 'true')
-  const log = page.getByRole('region', { name: 'Chat' }).getByRole('log')
+  const { log } = partsOf(page)
   await expect(log.locator('p').first()).toBeVisible()
   return log
 }

@@ -3,6 +3,7 @@
 import type { BrowserContext, Page } from '@playwright/test'
 import { expectNoViolation } from './expect-no-violation.ts'
 import { fixtureDate, fixtureStreamer, languages } from './library.ts'
+import { sharePage } from './share-page.ts'
 import { expect, test } from './site.ts'
 
 const sessionsPath = `/s/${encodeURIComponent(fixtureStreamer)}`
@@ -141,65 +142,75 @@ test('the HTML is the same for all languages', async ({ request }) => {
 test.describe('a language that is written from right to left', () => {
   test.use({ locale: 'ja' })
 
-  test.beforeEach(async ({ context }) => serveMirrored(context))
-
-  for (const width of [360, 768, 1440]) {
-    test(`does not scroll sideways: ${width} px`, async ({ page }) => {
-      await page.setViewportSize({ width, height: 900 })
-      for (const path of ['/', sessionsPath, playerPath]) {
-        await openWhole(page, path)
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
-      }
-    })
-  }
-
-  test('has its own texts everywhere, and no violation of WCAG', async ({ page }) => {
+  test('has its own texts everywhere, and no violation of WCAG', async ({ page, context }) => {
+    await serveMirrored(context)
     for (const path of ['/', '/s/nobody', `${playerPath}-unknown`, sessionsPath, playerPath]) {
       await openWhole(page, path)
       expect(await page.evaluate(findLatinTexts, fixtureStreamer)).toEqual([])
       await expectNoViolation(page)
+      await test.step('does not scroll sideways', async () => {
+        for (const width of [360, 768, 1440]) {
+          await page.setViewportSize({ width, height: 900 })
+          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+        }
+        await page.setViewportSize({ width: 1280, height: 720 })
+      })
     }
     await page.keyboard.press('?')
     await expect(page.getByRole('dialog')).toBeVisible()
     await expectNoViolation(page)
   })
 
-  test('a menu is above its button', async ({ page }) => {
-    await openWhole(page, playerPath)
-    const button = page.locator('[aria-haspopup=menu]').first()
-    await button.click()
-    const [of, above] = await Promise.all([
-      button.boundingBox(),
-      page.getByRole('menu').boundingBox(),
-    ])
-    if (!of || !above) throw new Error('the menu is not visible')
-    expect(Math.abs(of.x + of.width / 2 - (above.x + above.width / 2))).toBeLessThan(1)
-  })
+  test.describe('the player', () => {
+    sharePage(
+      async (page) => {
+        await serveMirrored(page.context())
+        await openWhole(page, playerPath)
+      },
+      async (page) => {
+        await page.keyboard.press('Escape')
+        await page.locator('video').evaluate((video: HTMLVideoElement) => {
+          video.pause()
+          video.currentTime = 0
+        })
+        await expect(page.getByRole('slider')).toHaveAttribute('aria-valuenow', '0')
+      },
+    )
 
-  test('the sign of a step is before its number', async ({ page }) => {
-    await openWhole(page, playerPath)
-    const step = page.getByRole('button', { name: '−10' })
-    const [sign, digit] = await step.evaluate((button) => {
-      const text = button.firstChild
-      if (!(text instanceof Text)) return []
-      const from = text.data.indexOf('−')
-      return [from, from + 1].map((at) => {
-        const range = document.createRange()
-        range.setStart(text, at)
-        range.setEnd(text, at + 1)
-        return range.getBoundingClientRect().x
-      })
+    test('a menu is above its button', async ({ page }) => {
+      const button = page.locator('[aria-haspopup=menu]').first()
+      await button.click()
+      const [of, above] = await Promise.all([
+        button.boundingBox(),
+        page.getByRole('menu').boundingBox(),
+      ])
+      if (!of || !above) throw new Error('the menu is not visible')
+      expect(Math.abs(of.x + of.width / 2 - (above.x + above.width / 2))).toBeLessThan(1)
     })
-    expect(sign).toBeLessThan(digit ?? NaN)
-  })
 
-  test('its time runs from left to right', async ({ page }) => {
-    await openWhole(page, playerPath)
-    const slider = page.getByRole('slider')
-    const box = await slider.boundingBox()
-    if (!box) throw new Error('the slider is not visible')
-    await slider.click({ position: { x: box.width * 0.9, y: box.height / 2 } })
-    await expect.poll(() => slider.getAttribute('aria-valuenow').then(Number)).toBeGreaterThan(3)
+    test('the sign of a step is before its number', async ({ page }) => {
+      const step = page.getByRole('button', { name: '−10' })
+      const [sign, digit] = await step.evaluate((button) => {
+        const text = button.firstChild
+        if (!(text instanceof Text)) return []
+        const from = text.data.indexOf('−')
+        return [from, from + 1].map((at) => {
+          const range = document.createRange()
+          range.setStart(text, at)
+          range.setEnd(text, at + 1)
+          return range.getBoundingClientRect().x
+        })
+      })
+      expect(sign).toBeLessThan(digit ?? NaN)
+    })
+
+    test('its time runs from left to right', async ({ page }) => {
+      const slider = page.getByRole('slider')
+      const box = await slider.boundingBox()
+      if (!box) throw new Error('the slider is not visible')
+      await slider.click({ position: { x: box.width * 0.9, y: box.height / 2 } })
+      await expect.poll(() => slider.getAttribute('aria-valuenow').then(Number)).toBeGreaterThan(3)
+    })
   })
 })
 
