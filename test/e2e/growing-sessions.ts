@@ -3,7 +3,7 @@
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { growFile, settle } from '../support/growing-file.ts'
+import { grow, growFile, settle } from '../support/growing-file.ts'
 import { fixturePath } from '../support/temp-library.ts'
 
 export interface GrowingSession {
@@ -59,8 +59,12 @@ function file(name: string, fixture: string, startShare = 0.7): GrowingSession['
 async function writeParts(day: string, played: Promise<unknown>): Promise<void> {
   const bytes = await readFile(fixturePath(shortTs))
   const startShare = 0.7
-  await growFile(path.join(day, 'parts/part1.ts'), bytes, { startShare, played: Promise.resolve() })
-  await growFile(path.join(day, 'parts/part2.ts'), bytes, { startShare, played })
+  const files = ['part1', 'part2'].map((name) => path.join(day, `parts/${name}.ts`))
+  for (const [nth, name] of files.entries()) {
+    await grow(name, bytes, { startShare, played: nth === 0 ? Promise.resolve() : played })
+  }
+  // At the end: a session of settled parts alone is finished.
+  for (const name of files) await settle(name)
 }
 
 /** Segments appear one by one, and the playlist that names them is replaced each time. */

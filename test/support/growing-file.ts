@@ -21,7 +21,13 @@ const chunkCount = 16
 const pauseMs = 250
 
 /** Resolves when the file is complete and settled. Rejects where `played` does. */
-export async function growFile(
+export async function growFile(filePath: string, bytes: Uint8Array, growth: Growth): Promise<void> {
+  await grow(filePath, bytes, growth)
+  await settle(filePath)
+}
+
+/** Resolves when the file is complete, but modified lately. Rejects where `played` does. */
+export async function grow(
   filePath: string,
   bytes: Uint8Array,
   { startShare, played }: Growth,
@@ -36,7 +42,6 @@ export async function growFile(
     await appendFile(filePath, bytes.subarray(written, written + chunkBytes))
     written += chunkBytes
   }
-  await settle(filePath)
 }
 
 /** Dates the file back: it was not modified for long, so it is finished. */
