@@ -26,6 +26,8 @@ export interface Watched {
 
 /** What a browser's clock is ahead at most, at eight times the speed. */
 const clockSeconds = 1
+/** A seek to the position where it is can be some microseconds before it. */
+const roundingSeconds = 0.001
 
 /** At four times the speed Chromium still decodes all audio. */
 const playbackRate = 4
@@ -36,7 +38,7 @@ const playbackRate = 4
  */
 export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched> {
   return video.evaluate(
-    async (element: HTMLVideoElement, { rate, limitMs, clockSeconds }) => {
+    async (element: HTMLVideoElement, { rate, limitMs, clockSeconds, roundingSeconds }) => {
       // A short recording may have ended before this runs: then it is played again.
       if (element.ended) {
         const { promise, resolve } = Promise.withResolvers<unknown>()
@@ -57,7 +59,7 @@ export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched
           const explained = ((performance.now() - last.atMs) / 1000) * rate
           const jump = element.currentTime - seen.farthest - explained
           seen.longestJump = Math.max(seen.longestJump, jump)
-          if (element.currentTime < last.position) addStep('seek')
+          if (element.currentTime < last.position - roundingSeconds) addStep('seek')
         }
         element.addEventListener('seeking', onSeeking)
         const timer = setInterval(() => {
@@ -97,6 +99,6 @@ export function watchToEnd(video: Locator, rate = playbackRate): Promise<Watched
         }
       })
     },
-    { rate, limitMs: patienceMs, clockSeconds },
+    { rate, limitMs: patienceMs, clockSeconds, roundingSeconds },
   )
 }
