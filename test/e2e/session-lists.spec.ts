@@ -1,5 +1,5 @@
 // The sessions of a streamer with thousands of them: months, search, scrolling, Back.
-import type { Page } from '@playwright/test'
+import { sharePage } from './share-page.ts'
 import { expect, test } from './site.ts'
 
 const streamer = 'Marathon'
@@ -13,26 +13,30 @@ const sessions = Array.from({ length: count }, (_, at) => ({
   sessionId: String(count - at),
   duration: '4:05:00',
 }))
+const details = sessions.map(({ date, sessionId }, at) => ({
+  date,
+  sessionId,
+  title: `Stage ${sessionId}`,
+  ...(at === 0 && { growing: true }),
+}))
 
-test.beforeEach(async ({ page }) => {
-  await page.route(/\/api\/thumbnail/, (route) => route.abort())
-  await page.route(`**/api/sessions/${streamer}`, (route) => route.fulfill({ json: sessions }))
-  await page.route(`**/api/details/${streamer}`, (route) =>
-    route.fulfill({
-      json: {
-        sessions: sessions.map(({ date, sessionId }, at) => ({
-          date,
-          sessionId,
-          title: `Stage ${sessionId}`,
-          ...(at === 0 && { growing: true }),
-        })),
-      },
-    }),
-  )
-})
+// It renders thousands of cards: once for all tests.
+sharePage(
+  async (page) => {
+    await page.route(/\/api\/thumbnail/, (route) => route.abort())
+    await page.route(`**/api/sessions/${streamer}`, (route) => route.fulfill({ json: sessions }))
+    await page.route(`**/api/details/${streamer}`, (route) =>
+      route.fulfill({ json: { sessions: details } }),
+    )
+    await page.goto(path)
+  },
+  async (page) => {
+    await expect.poll(() => page.locator('ul[aria-label="Sessions"] > li').count()).toBe(count)
+    await page.evaluate(() => scrollTo(0, 0))
+  },
+)
 
 test('has a heading for each month, which stays while its sessions scroll', async ({ page }) => {
-  await openAll(page)
   const heading = page.getByRole('heading', { level: 2, name: 'January 2026' })
   await page.evaluate(() => scrollTo(0, 1500))
   await expect.poll(async () => (await heading.boundingBox())?.y).toBe(0)
@@ -41,27 +45,7 @@ test('has a heading for each month, which stays while its sessions scroll', asyn
   await expect(december).toBeInViewport()
 })
 
-test('shows the sessions of a month, and one of them after a search', async ({ page }) => {
-  await openAll(page)
-  await page.getByLabel('Month').selectOption('November 2025')
-  await expect(page.getByRole('heading', { level: 2 })).toHaveText(['November 2025'])
-  await expect(page.getByRole('listitem').first()).toContainText('2025-11-30')
-  await page.getByLabel('Month').selectOption('All')
-  await page.keyboard.press('Tab')
-  await page.keyboard.press('/')
-  await page.keyboard.type('stage 4321')
-  await expect(page.getByRole('listitem')).toHaveCount(1)
-  await expect(page).toHaveURL(`${path}?q=stage+4321`)
-  await page.reload()
-  await expect(page.getByRole('listitem')).toHaveCount(1)
-  await page.getByRole('searchbox').press('Enter')
-  await expect(page.getByRole('heading', { level: 1 })).toContainText('4321')
-  await page.goBack()
-  await expect(page.getByPlaceholder('Search session…')).toHaveValue('stage 4321')
-})
-
 test("finds the text of a distant session with the browser's own search", async ({ page }) => {
-  await openAll(page)
   const target = page.getByRole('listitem').filter({ hasText: 'Session 123 •' })
   await expect(target).not.toBeInViewport()
   expect(await page.evaluate<boolean>(`window.find('Session 123 •')`)).toBe(true)
@@ -69,7 +53,6 @@ test("finds the text of a distant session with the browser's own search", async 
 })
 
 test('restores the position in the list', async ({ page }) => {
-  await openAll(page)
   const target = page.getByRole('listitem').filter({ hasText: 'Stage 1234' })
   await target.scrollIntoViewIfNeeded()
   await expect(target).toBeInViewport()
@@ -82,8 +65,20 @@ test('restores the position in the list', async ({ page }) => {
   await expect.poll(async () => Math.abs((await top()) - before)).toBeLessThan(200)
 })
 
-/** Opens the page, and waits until it has rendered all cards. */
-async function openAll(page: Page): Promise<void> {
-  await page.goto(path)
-  await expect.poll(() => page.locator('ul[aria-label="Sessions"] > li').count()).toBe(count)
-}
+test('shows the sessions of a month, and one of them after a search', async ({ page }) => {
+  await page.getByLabel('Month').selectOption('November 2025')
+  await expect(page.getByRole('heading', { level: 2 })).toHaveText(['November 2025'])
+  await expect(page.getByRole('listitem').first()).toContainText('2025-11-30')
+  await page.getByLabel('Month').selectOption('All')
+  await page.getByRole('heading', { level: 1 }).click()
+  await page.keyboard.press('/')
+  await page.keyboard.type('stage 4321')
+  await expect(page.getByRole('listitem')).toHaveCount(1)
+  await expect(page).toHaveURL(`${path}?q=stage+4321`)
+  await page.reload()
+  await expect(page.getByRole('listitem')).toHaveCount(1)
+  await page.getByRole('searchbox').press('Enter')
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('4321')
+  await page.goBack()
+  await expect(page.getByPlaceholder('Search session…')).toHaveValue('stage 4321')
+})
