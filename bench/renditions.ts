@@ -1,7 +1,7 @@
 // `npm run bench -- renditions`: video that is encoded on demand, by one process and its encoder on
 // one processor: until the first segment is there, also after a seek and beside what Jellyfin runs,
-// how fast a session is encoded, its processor time beside that of ffmpeg, and the latency of
-// segments of other visitors meanwhile.
+// how fast a session is encoded, its processor time beside that of ffmpeg; and on all processors,
+// the latency of segments of other visitors meanwhile.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { findFreePort } from '../test/support/servers/free-port.ts'
 import { fetchAvailable, fetchPlaylist, fetchSegment } from '../test/support/servers/hls-client.ts'
 import type { ListedSegment } from '../test/support/servers/hls-client.ts'
 import { waitUntilListed } from './endurance/listing.ts'
-import type { Bench } from './harness.ts'
+import type { Bench, NodePlan } from './harness.ts'
 import { ensureMedia, sessionOf } from './media.ts'
 import type { BenchLibrary, MediaOutput } from './media.ts'
 import { formatTable, median, percentile } from './table.ts'
@@ -88,10 +88,15 @@ interface Seek {
   jellyfinMs: number
 }
 
+interface EncoderPlan extends Pick<NodePlan, 'processor'> {
+  height: HeightName
+  concurrency?: number
+}
+
 async function startEncoder(
   bench: Bench,
   recordings: string,
-  { height, concurrency = 8 }: { height: string; concurrency?: number },
+  { height, concurrency = 8, processor }: EncoderPlan,
 ) {
   const metrics = `127.0.0.1:${await findFreePort()}`
   const environment = {
@@ -100,7 +105,7 @@ async function startEncoder(
     // By default, its limits of processor time are not what is measured.
     AFTERCAST_RENDITIONS_CONCURRENCY: String(concurrency),
   }
-  const server = await bench.startNode({ recordings, environment })
+  const server = await bench.startNode({ recordings, environment, ...(processor && { processor }) })
   await waitUntilListed(server.url, 1)
   const figure = async (name: string): Promise<number> => {
     const text = await (await fetch(`http://${metrics}/metrics`)).text()
@@ -229,7 +234,7 @@ function encodeByFfmpeg(
 /** A visitor requests segments as they were recorded; another one plays a rendition meanwhile. */
 async function besideEncodes(bench: Bench, { folder }: BenchLibrary): Promise<string[]> {
   const height = HEIGHTS[bench.options.pictureHeight].at(-1) ?? '360p'
-  const server = await startEncoder(bench, folder, { height })
+  const server = await startEncoder(bench, folder, { height, processor: 'any' })
   const url = `${server.url}${playlistApiPath(sessionOf('mp4'))}`
   const { segments: plain } = await fetchPlaylist(url)
   const { segments: encoded } = await fetchPlaylist(`${url}?quality=${height}`)
