@@ -10,6 +10,8 @@ import type { BenchOptions } from './options.ts'
 /** A server of a benchmark, alone or in a cluster. */
 export interface NodePlan {
   recordings: string
+  /** Default `serve`. */
+  command?: 'work'
   /** Data folder. Default one of its own, removed in the end. */
   data?: string
   /** Default none: a server without a cluster. */
@@ -56,7 +58,7 @@ export class Bench implements AsyncDisposable {
   }
 
   async startNode(plan: NodePlan): Promise<StartedServer> {
-    const { recordings, database, environment, workers = 1, processor, checkout } = plan
+    const { recordings, command, database, environment, workers = 1, processor, checkout } = plan
     const data = plan.data ?? path.join(this.scratch, `node-${(this.#nodes += 1)}`)
     mkdirSync(data, { recursive: true })
     const server = await startServer({
@@ -68,6 +70,7 @@ export class Bench implements AsyncDisposable {
         ...environment,
       },
       wrapper: workers === 1 && processor !== 'any' ? this.pin(0) : [],
+      ...(command && { command }),
       ...(checkout !== undefined && { checkout }),
     })
     this.defer(async () => server.stop())

@@ -8,6 +8,7 @@ import { benchKills } from './endurance/kills.ts'
 import { runScenario } from './endurance/run-scenario.ts'
 import { SCENARIOS } from './endurance/scenarios.ts'
 import { Bench } from './harness.ts'
+import { benchIndexNodes } from './index-nodes.ts'
 import { benchCold, benchIndex } from './index.ts'
 import { describeMachine } from './machine.ts'
 import { readBenchOptions } from './options.ts'
@@ -27,6 +28,7 @@ const benchmarks = {
   'page-plays': benchPage,
   cluster: benchCluster,
   'cluster-library': benchClusterLibrary,
+  'index-nodes': benchIndexNodes,
   viewers: async (bench: Bench) => runScenario(bench, SCENARIOS.viewers),
   clients: async (bench: Bench) => runScenario(bench, SCENARIOS.clients),
   outage: async (bench: Bench) => runScenario(bench, SCENARIOS.outage),

@@ -30,7 +30,10 @@ const PRINTED: Record<string, readonly RegExp[]> = {
   ...(findProgram('Chromium') && {
     'page-plays': ['click on Play', 'seek'].map((action) => row(`${action}, loopback: ours, mp4`)),
   }),
-  ...(findPrograms('Ceph') && { cluster: ['ours mp4 cold', 'ours mp4 warm'].map(row) }),
+  ...(findPrograms('Ceph') &&
+    findProgram('PostgreSQL') && {
+      'cluster index-nodes': ['ours mp4 cold', 'ours mp4 warm', '1'].map(row),
+    }),
   ...(findProgram('PostgreSQL') && {
     'cluster-library outage': [
       ...['following, with an empty data folder', 'all nodes'].map(row),
