@@ -1,15 +1,7 @@
 // `npm run compare -- REF`: the responses of another commit and of this one, byte for byte, over
 // all fixtures: a guard of refactorings. Exits with 1 if any differs.
 import { execFile, execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -142,8 +134,9 @@ function prepareCheckout(checkout: string, commit: string): void {
     readFileSync(path.join(root, lock), 'utf8'),
   )
   if (other === current) {
-    const packages = realpathSync(path.join(THIS_CHECKOUT, 'node_modules'))
-    symlinkSync(packages, path.join(checkout, 'node_modules'))
+    // Modules behind a link would have other names in the page, and its files other hashes.
+    const [from, to] = [THIS_CHECKOUT, checkout].map((root) => path.join(root, 'node_modules'))
+    cpSync(from ?? '', to ?? '', { recursive: true, verbatimSymlinks: true })
   }
   for (const root of [checkout, THIS_CHECKOUT]) {
     const prepare = `import('./scripts/prepare.mjs').then(async (to) => {
@@ -307,8 +300,9 @@ async function compareSites(
   const [other, current] = await Promise.all([crawl(urls[0], options), crawl(urls[1], options)])
   const requests = [...new Set([...other.keys(), ...current.keys()])]
   const different = requests.filter((request) => !isSame(other.get(request), current.get(request)))
-  for (const request of different.slice(0, PRINTED)) {
+  for (const [at, request] of different.entries()) {
     console.log(`${label}: ${request}`)
+    if (at >= PRINTED) continue
     const [before = ['not requested'], after = ['not requested']] = [other, current].map((found) =>
       found.get(request),
     )
