@@ -1,4 +1,5 @@
 // Reads the audio packets that a segment's AAC frames need: those in its bytes, and a lead-in.
+import { checkLimit } from '../../../base/errors.ts'
 import type { AudioTrack, SplitPointRange, MediaIndex } from '../../../media/media-index.ts'
 import type { MediaReader, SampleRun } from '../../../media/media-reader.ts'
 import type { AudioOutput, AudioPackets } from '../../../decode/audio/audio-job.ts'
@@ -16,6 +17,8 @@ import { sliceRun } from '../fmp4/slice-run.ts'
 
 /** Audio of one segment: five minutes of CD quality, three hours of a usual recording. */
 const AUDIO_LIMIT = { limit: 'audio-bytes-between-key-frames', max: 64 * 1024 * 1024 } as const
+/** AAC frames of one segment: six hours. Between packets that are far apart, they are silent. */
+const MAX_FRAMES = 1_000_000
 /** PCM packets can have a single sample: they are joined up to this size and duration. */
 const PCM_PACKET_BYTES = 4096
 const PCM_PACKET_SECONDS = 0.02
@@ -73,6 +76,7 @@ export async function readRecordedAudio(
   }
   const fromFrame = await frameAt(range.from, leadIn)
   const toFrame = await frameAt(range.to, nextLeadIn)
+  checkLimit('samples-between-key-frames', MAX_FRAMES, toFrame - fromFrame)
   const isPcm = track.transcodedFrom.codec.startsWith('pcm_')
   const packets = chunks.map((chunk) => (isPcm ? joinSmall(chunk.packets) : chunk.packets))
   const before = packets.filter((_, at) => (chunks[at]?.range.to ?? 0) <= range.from)

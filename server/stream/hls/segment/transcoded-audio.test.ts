@@ -213,6 +213,18 @@ describe('times of transcoded audio', () => {
     expect(clarity(reference, decoded, behind)).toBeGreaterThan(30)
   })
 
+  it('a gap of hours is refused, whose silence would fill the memory', async () => {
+    const { format, packets } = encodeAudio('mp3', makeMusic(2, RATE), RATE)
+    const warp = (seconds: number) => (seconds < 1 ? seconds : seconds + 6 * 3600)
+    const recording = packetRecording(
+      { format, packets },
+      { ...EXACT, warp, splitPointSeconds: 86_400 },
+    )
+    await expect(transcode(recording, [0, 1])).rejects.toMatchObject({
+      reason: { code: 'limit-exceeded', limit: 'samples-between-key-frames' },
+    })
+  })
+
   it.each([0.3, -0.3, 0.8, 3])(
     'audio that is %d s after its video in the file is complete',
     async (lagSeconds) => {
