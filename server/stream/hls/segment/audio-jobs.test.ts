@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { watchCpu } from '../../../../test/support/cpu-time.ts'
 import { divideAudio } from './audio-jobs.ts'
 import type { RecordedAudio } from './audio-jobs.ts'
 
@@ -86,6 +87,16 @@ describe('divideAudio', () => {
   it('makes each frame once from packets with equal times or times outside', () => {
     const wild = [...packets(0, 3), ...packets(0, 3).fill(1), 1e7, 5, -3, 5]
     expect(framesOf(audioAt(wild, 6))).toBe(frameAt(6))
+  })
+
+  it('takes no quadratic time for very many gaps', () => {
+    const audio = audioAt(
+      Array.from({ length: 20_000 }, (_, at) => at * 4),
+      80_000,
+    )
+    const cpuMs = watchCpu()
+    expect(framesOf(audio)).toBe(frameAt(80_000))
+    expect(cpuMs()).toBeLessThan(500)
   })
 
   it('makes no chunk of a segment without frames', () => {

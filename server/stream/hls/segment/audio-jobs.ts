@@ -42,15 +42,16 @@ interface AudioMark {
 /** Chunks with all frames from `fromFrame` to `toFrame`, in order. */
 export function divideAudio(audio: RecordedAudio): RecordedAudioChunk[] {
   const marks = markChunks(audio)
+  const starts = startsOf(audio.packets.sizes)
   const chunks: RecordedAudioChunk[] = []
   let fromFrame = audio.fromFrame
   marks.forEach((mark, number) => {
     const nextFrame = marks[number + 1]?.frame ?? audio.toFrame
     const toFrame = Math.max(fromFrame, Math.min(nextFrame, audio.toFrame))
     if (toFrame === fromFrame) return
+    const position = { marks, number, starts, fromFrame, toFrame }
     if (mark.kind === 'silence') chunks.push({ kind: 'silence', frames: toFrame - fromFrame })
-    else
-      chunks.push({ kind: 'job', job: jobOf(audio, mark, { marks, number, fromFrame, toFrame }) })
+    else chunks.push({ kind: 'job', job: jobOf(audio, mark, position) })
     fromFrame = toFrame
   })
   return chunks
@@ -106,19 +107,25 @@ function firstWithin(
 interface MarkPosition {
   marks: readonly Mark[]
   number: number
+  /** As `startsOf` returns them. */
+  starts: Float64Array
   fromFrame: number
   toFrame: number
 }
 
 function jobOf(audio: RecordedAudio, mark: AudioMark, position: MarkPosition): AudioJob {
   const { format, output, packets } = audio
-  const { marks, number, fromFrame, toFrame } = position
-  const nextAudio = marks.slice(number + 1).find((other) => other.kind === 'audio')
+  const { marks, number, starts, fromFrame, toFrame } = position
+  // No two chunks of silence follow each other.
+  const nextAudio = marks.slice(number + 1, number + 3).find((other) => other.kind === 'audio')
   const continues = marks[number + 1]?.kind === 'audio'
   return {
     format,
     output,
-    packets: slicePackets(packets, mark.leadIn, nextAudio?.packet ?? packets.sizes.length),
+    packets: slicePackets(packets, starts, {
+      from: mark.leadIn,
+      to: nextAudio?.packet ?? packets.sizes.length,
+    }),
     leadInPackets: mark.packet - mark.leadIn,
     end: nextAudio === undefined ? audio.end : continues ? 'joined' : 'open',
     fromFrame,
@@ -126,11 +133,22 @@ function jobOf(audio: RecordedAudio, mark: AudioMark, position: MarkPosition): A
   }
 }
 
-function slicePackets(packets: AudioPackets, from: number, to: number): AudioPackets {
-  const bytesBefore = (packet: number) =>
-    packets.sizes.subarray(0, packet).reduce((sum, size) => sum + size, 0)
+/** Position of each packet's first byte, and of the end. */
+function startsOf(sizes: Uint32Array): Float64Array {
+  const starts = new Float64Array(sizes.length + 1)
+  sizes.forEach((size, packet) => {
+    starts[packet + 1] = (starts[packet] ?? 0) + size
+  })
+  return starts
+}
+
+function slicePackets(
+  packets: AudioPackets,
+  starts: Float64Array,
+  { from, to }: { from: number; to: number },
+): AudioPackets {
   return {
-    bytes: packets.bytes.subarray(bytesBefore(from), bytesBefore(to)),
+    bytes: packets.bytes.subarray(starts[from], starts[to]),
     sizes: packets.sizes.slice(from, to),
     ticks: packets.ticks.slice(from, to),
     timescale: packets.timescale,
