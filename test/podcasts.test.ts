@@ -5,6 +5,7 @@ import { parseRssFeed } from 'feedsmith'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { playerPagePath, playlistApiPath, streamerFeedPath } from '../shared/paths.ts'
 import { demux } from './demux/demux.ts'
+import { PLAIN_MEDIA_AT, ftyp, moov, plainTrack } from './support/make/make-mp4.ts'
 import { soon } from './support/patience.ts'
 import { fetchBytes, fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import { rawRequest } from './support/servers/raw-request.ts'
@@ -216,6 +217,32 @@ function boxesOf(bytes: Buffer): { type: string; bytes: Buffer; end: number }[] 
 function firstDecodeTicks(fragment: Buffer): number {
   return Number(fragment.readBigUInt64BE(fragment.indexOf('tfdt') + 8))
 }
+
+it('lists a recording of two months and fragments of more than 32 bits', async () => {
+  const folder = await createTempLibrary('long-podcast')
+  const count = 120
+  const syncs = Array.from({ length: count / 3 }, (_, at) => 3 * at + 1)
+  const tracks = [
+    plainTrack('video', count, { timescale: 24, durations: [[count, 1_000_000]], syncs }),
+    plainTrack('audio', count, { timescale: 48_000, durations: [[count, 2_000_000_000]] }),
+  ]
+  const bytes = Buffer.alloc(PLAIN_MEDIA_AT + 10 * count)
+  Buffer.concat([ftyp(), moov(tracks)]).copy(bytes)
+  await folder.place(`alice/${DATE}/long.mp4`, bytes)
+  const settings = { feeds: { podcast: true } }
+  const { url } = await startServer({ args: folder.args, settings })
+  const feed = await vi.waitUntil(async () => {
+    const { status, body } = await rawRequest(url, FEED)
+    if (status === 200 && !body.includes('<enclosure')) return undefined
+    return { status, body: body.toString() }
+  }, soon)
+  expect(feed.status).toBe(200)
+  const [item] = parseRssFeed(feed.body).items ?? []
+  const { body } = await rawRequest(url, new URL(item?.enclosures?.[0]?.url ?? '').pathname)
+  const mehd = body.indexOf('mehd') + 4
+  expect(body.readUInt8(mehd)).toBe(1)
+  expect(Number(body.readBigUInt64BE(mehd + 4))).toBe(5_000_000_000)
+})
 
 describe('a request for an audio file', () => {
   it('gets any range of it', async () => {

@@ -33,9 +33,13 @@ export function formatInitSegment(
   ])
 }
 
-/** ISO/IEC 14496-12 8.8.2. */
+/** ISO/IEC 14496-12 8.8.2. Version 1 is for more than 49 days. */
 function fragmentsHeader(durationSeconds: number): Uint8Array {
-  return fullBox('mehd', {}, uint32(Math.round(durationSeconds * MOVIE_TIMESCALE)))
+  const duration = Math.round(durationSeconds * MOVIE_TIMESCALE)
+  const [high, low] = [Math.floor(duration / 0x100000000), duration % 0x100000000]
+  return high === 0
+    ? fullBox('mehd', {}, uint32(low))
+    : fullBox('mehd', { version: 1 }, uint32(high, low))
 }
 
 function movieHeader(): Uint8Array {

@@ -9,6 +9,7 @@ import { sliceBody } from '../../delivery/segment-body.ts'
 import type { ByteWindow } from '../../delivery/segment-body.ts'
 import type { InitTrack } from '../../../media/media-reader.ts'
 import { formatInitSegment, TRACK_IDS } from '../fmp4/init-segment.ts'
+import { MAX_TICKS } from '../segment/fill-tracks.ts'
 import { formatSegmentIndex, MAX_REFERENCES } from '../fmp4/segment-index.ts'
 import { AUDIO, createAudioSegment } from './audio-table.ts'
 import type { AudioTable, SoleRecording } from './audio-table.ts'
@@ -70,7 +71,8 @@ function listFragments({ sizes, startTicks }: AudioTable, endTicks: number) {
   const present = sizes.filter((size) => size > 0)
   const fragments = Array.from(present, (sizeBytes, at) => {
     const end = starts[at + 1] ?? endTicks
-    return { sizeBytes, durationTicks: Math.max(end - (starts[at] ?? 0), 1) }
+    const ticks = Math.min(Math.max(end - (starts[at] ?? 0), 1), MAX_TICKS)
+    return { sizeBytes, durationTicks: ticks }
   })
   return { startTicks: starts[0] ?? 0, fragments }
 }
