@@ -40,6 +40,10 @@ beforeAll(async () => {
       `${i}.ts`,
     ],
   })
+  await placeSession('future', chunks.slice(0, 2), {
+    head: ['#EXT-X-PROGRAM-DATE-TIME:+275760-09-13T00:00:00.000Z'],
+    lines: (i) => ['#EXT-X-DISCONTINUITY', '#EXTINF:6,', `${i}.ts`],
+  })
   await placeByteRanges('ranges', await readFile(fixturePath(FMP4)))
   await placeSession('outside', chunks.slice(0, 1), {
     lines: () => ['#EXTINF:6,', '../plain/0.ts'],
@@ -149,13 +153,18 @@ describe('a folder with a playlist', () => {
       return sessions.map(({ sessionId }) => sessionId)
     }
     // Unplayable sessions are removed from the list once they are inspected.
-    const playable = ['timed', 'ranges', 'plain', 'encrypted', 'broken']
+    const playable = ['timed', 'ranges', 'plain', 'future', 'encrypted', 'broken']
     await expect.poll(list).toEqual(playable)
   })
 
   test('preserves the date and time of the recorded playlist', async () => {
     const { playlist } = await servedPackets('encrypted')
     expect(playlist.text).toContain('#EXT-X-PROGRAM-DATE-TIME:2026-01-31T20:15:00.000Z')
+  })
+
+  test('has no time if that of the recorded playlist is the last of all', async () => {
+    const { playlist } = await servedPackets('future')
+    expect(playlist.text).not.toContain('DATE-TIME')
   })
 
   test('has a time after each discontinuity, which a sidecar corrects', async () => {

@@ -45,7 +45,8 @@ test('sidecars move all parts together', () => {
 
 test('a part has the start of the playlist, else of its name', () => {
   const path = 'alice/day/2026-01-31_20-00-00Z.ts'
-  expect(partStart({ path, startMs: 5 })).toEqual({ ms: 5, from: 'playlist' })
+  expect(partStart({ path, startMs: START + 5 })).toEqual({ ms: START + 5, from: 'playlist' })
+  expect(partStart({ path, startMs: 8.64e15 })).toEqual({ ms: START, from: 'path' })
   expect(partStart({ path })).toEqual({ ms: START, from: 'path' })
   expect(partStart({ path: 'alice/20260131T200000Z/1.ts' })).toBeUndefined()
 })

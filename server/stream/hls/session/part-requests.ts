@@ -1,6 +1,6 @@
 // Which recordings of a session are requested, in which state, and when each started. Pure.
 import { parseRecordingName, stripEndings } from '../../../library/catalog/names/recording-name.ts'
-import { startTimeMs } from '../../../library/catalog/names/start-time.ts'
+import { plausibleStart, startTimeMs } from '../../../library/catalog/names/start-time.ts'
 import { isSettled, isUnchanged } from '../../../storage/recordings/settled.ts'
 import type { FileStat } from '../../../storage/recordings/storage.ts'
 import type { RecordingRequest } from './hls-recordings.ts'
@@ -52,7 +52,8 @@ export function partStart({
   path,
   startMs,
 }: Pick<RecordingRequest, 'path' | 'startMs'>): KnownStart | undefined {
-  if (startMs !== undefined) return knownStart(startMs, 'playlist')
+  const listedMs = startMs === undefined ? undefined : plausibleStart(startMs)
+  if (listedMs !== undefined) return knownStart(listedMs, 'playlist')
   const name = path.slice(path.lastIndexOf('/') + 1)
   const fileName = parseRecordingName(name)?.base ?? name
   return knownStart(startTimeMs({ date: '', sessionId: '', fileName }), 'path')
