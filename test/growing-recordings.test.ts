@@ -10,6 +10,16 @@ import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import type { ListedPlaylist } from './support/servers/hls-client.ts'
 import { makeLongTs } from './support/make/make-long-ts.ts'
 import {
+  AAC_TRACK,
+  cluster,
+  clusters,
+  filmBlocks,
+  H264_TRACK,
+  mkvFile,
+  SRT_TRACK,
+} from './support/make/make-mkv.ts'
+import type { BlockPlan } from './support/make/make-mkv.ts'
+import {
   AAC_STREAM,
   adtsFrames,
   AUDIO_PID,
@@ -233,6 +243,37 @@ describe.concurrent('a growing recording', () => {
     await ended('cached', path)
     const response = await rawRequest(origin, pathname)
     expect(response.headers['cache-control']).toBe('public, max-age=3600')
+  })
+
+  it('has subtitles that are in the file after the end of their segment', async () => {
+    const path = 'alice/2026-01-31/late-text.mkv'
+    const cue = (text: string): BlockPlan => ({
+      track: 3,
+      time: 500,
+      frames: [Buffer.from(text)],
+      form: 'group',
+      duration: 1000,
+    })
+    const early = clusters([cue('early'), ...filmBlocks({ seconds: 20 })])
+    await begin(path, mkvFile([H264_TRACK, AAC_TRACK, SRT_TRACK], early))
+    await listed('late-text')
+    const { origin, pathname: master } = new URL(playlistUrl('late-text'))
+    const { body } = await rawRequest(origin, master)
+    const list = /TYPE=SUBTITLES.*URI="(?<uri>[^"]+)"/.exec(body.toString())?.groups?.['uri'] ?? ''
+    const [segment] = (await fetchPlaylist(new URL(list, playlistUrl('late-text')).href)).segments
+    const { pathname } = new URL(segment?.url ?? '')
+    const expectText = async (maxAge: number, cues: string[]) => {
+      await rawRequest(origin, master)
+      const { headers, body: text } = await rawRequest(origin, pathname)
+      expect(headers['cache-control']).toBe(`public, max-age=${maxAge}`)
+      expect(text.toString().match(/early|late/g)).toEqual(cues)
+    }
+    await expectText(2, ['early'])
+    const blocks = filmBlocks({ seconds: 10, startMs: 20_000 })
+    await append(path, cluster(blocks.toSpliced(1, 0, cue('late'))))
+    await vi.waitFor(() => expectText(2, ['early', 'late']), soon)
+    await settle(path)
+    await vi.waitFor(() => expectText(3600, ['early', 'late']), soon)
   })
 
   it('sends Retry-After while there is nothing to list', async () => {

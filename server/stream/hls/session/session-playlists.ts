@@ -10,7 +10,7 @@ import { formatPlaylist } from '../playlist/media-playlist.ts'
 import type { PlaylistGrowth } from '../playlist/media-playlist.ts'
 import { PLAYLIST_TYPE, SUBTITLE_TYPE } from '../playlist/media-types.ts'
 import { formatMultivariant } from '../playlist/multivariant-playlist.ts'
-import type { Renditions } from '../playlist/renditions.ts'
+import type { Renditions, SubtitleRendition } from '../playlist/renditions.ts'
 import { MAIN, subtitleFileName } from '../playlist/segment-names.ts'
 import type { Rendition } from '../playlist/segment-names.ts'
 import {
@@ -211,9 +211,7 @@ export async function subtitleSegment(
   const { timescale } = recording.plan
   const map = await timestampMap(recording, number, file)
   return {
-    version: hashOf([recording.urlVersion, rendition.id, number, tailBytes ?? null]),
-    contentType: SUBTITLE_TYPE,
-    caching: 'immutable',
+    ...subtitleFacts(listing, listed, { ...track, segment: [number, tailBytes ?? null] }),
     format: () => formatSubtitleSegment(track.cues, segment, { timescale, map }),
   }
 }
@@ -228,14 +226,23 @@ export async function subtitleFile(
   const { subtitles } = await findRenditions(listing, listed)
   const track = subtitles.find((each) => each.id === id)
   if (track === undefined) return undefined
-  const { urlVersion, planned } = listed.recording
+  return {
+    ...subtitleFacts(listing, listed, track),
+    format: () => formatSubtitleFile(track.cues),
+  }
+}
+
+/** The recording's own cues become more while it grows, also before the end of the last one. */
+function subtitleFacts(
+  { isGrowing }: Listing,
+  { recording: { urlVersion, planned } }: ListedRecording,
+  { id, cues, segment }: SubtitleRendition & { segment?: unknown },
+): Omit<TextFile, 'format'> {
   const finished = planned.growth === undefined ? 'immutable' : 'hour'
   return {
-    // The recording's own cues become more while it grows.
-    version: hashOf([urlVersion, id, track.cues.length, track.cues.at(-1)?.endSeconds ?? null]),
+    version: hashOf([urlVersion, id, segment, cues.length, cues.at(-1)?.endSeconds ?? null]),
     contentType: SUBTITLE_TYPE,
-    caching: listing.isGrowing ? 'short' : finished,
-    format: () => formatSubtitleFile(track.cues),
+    caching: isGrowing ? 'short' : finished,
   }
 }
 
