@@ -185,6 +185,17 @@ describe.each([
     expect(await identifyNow(one, '1.ts')).toEqual(second)
   })
 
+  it.each(['__proto__.ts', 'constructor.ts'])('know a recording of any name: %s', async (name) => {
+    const one = await open('a')
+    await write(name, 'begins so, and one lists this')
+    const first = await identifyNow(one, name)
+    await write(name, 'begins so, but other bytes come after a crash')
+    const second = await identifyNow(await open('b'), name)
+    expect(second?.identity).not.toBe(first?.identity)
+    const finished = await identifyNow(await open('c'), name, { isGrowing: false })
+    expect(finished?.identity).toBe(second?.identity)
+  })
+
   it('never give one generation to what both see at once', async () => {
     const processes = [await open('a'), await open('b'), await open('a'), await open('b')]
     const listed = new Map<string, string>()

@@ -78,7 +78,8 @@ export class GrowingIdentities {
     reference: GrowingReference,
     state: GrowingState,
   ): Promise<GrowingIdentity | undefined> {
-    const { session, name } = reference
+    const { session } = reference
+    const name = recordName(reference)
     const key = recordedKey(reference)
     let wasValid = false
     try {
@@ -134,7 +135,7 @@ export class GrowingIdentities {
     const value = { identity: formatIdentity(reference, record), counts, mayGrow, isLasting: true }
     const isRecorded =
       continued?.tail.hash === tail.hash && continued.finished?.version === finished?.version
-    return { value, isValid, change: isRecorded ? undefined : { [reference.name]: record } }
+    return { value, isValid, change: isRecorded ? undefined : { [recordName(reference)]: record } }
   }
 
   /**
@@ -175,6 +176,11 @@ function continues(file: FinishedFile, finished: FinishedFile): boolean {
 
 function hasGrown(file: Pick<FileStat, 'sizeBytes'>, finished: FinishedFile): boolean {
   return file.sizeBytes > finished.sizeBytes
+}
+
+/** `__proto__` is no name of a record, and what objects inherit is no record. */
+function recordName({ name }: GrowingReference): string {
+  return name in Object.prototype ? `/${name}` : name
 }
 
 function recordedKey({ session, name }: GrowingReference): string {
