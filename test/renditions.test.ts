@@ -1,11 +1,12 @@
 // Recordings with several audio or subtitle tracks, through the program: multivariant playlists and
 // their renditions.
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { sessionResponse } from '../shared/contract.ts'
 import { playlistApiPath, sessionApiPath } from '../shared/paths.ts'
 import { parseExactly } from './support/parse-exactly.ts'
+import { makeEncodedTs } from './support/make/make-encoded-ts.ts'
 import { fetchPlaylist, fetchSegment } from './support/servers/hls-client.ts'
 import { rawRequest } from './support/servers/raw-request.ts'
 import { readReferencePackets } from './support/verify/reference-packets.ts'
@@ -39,6 +40,14 @@ beforeAll(async () => {
   await library.place('alice/2026-01-31/ts.ts', TS)
   await library.place('alice/2026-01-31/ts.de.srt', Buffer.from(srt))
   await library.place('alice/2026-01-31/plain.mp4', SMALL_FIXTURE)
+  const mp3 = join(scratch, 'mp3')
+  await makeEncodedTs(mp3, {
+    seconds: 3,
+    video: { encoder: 'libx264' },
+    audioTracks: [{ encoder: 'libmp3lame', channels: 2 }],
+  })
+  await library.place('alice/2026-01-31/mp3.ts', await readFile(mp3))
+  await library.place('alice/2026-01-31/mp3.srt', Buffer.from(srt))
   server = await startServer({ args: library.args })
 })
 
@@ -174,6 +183,23 @@ describe('a quality of a session', () => {
     const sound = (await ask(`${playlistUrl('ts')}?quality=audio`)).body.toString()
     expect(sound).toContain('/a0-init-0.mp4')
     expect(sound).not.toContain('SUBTITLES')
+  })
+
+  it('names the codec that is sent: MP3 in packets of MPEG-TS, else AAC', async () => {
+    const video = 'avc1.42c00b'
+    const sent = { original: `${video},mp4a.40.34`, saver: `${video},mp4a.40.2` }
+    for (const [quality, codecs] of Object.entries(sent)) {
+      const { body } = await ask(`${playlistUrl('mp3')}?quality=${quality}`)
+      expect(body.toString()).toContain(`CODECS="${codecs}"`)
+    }
+    const reference = { streamer: 'alice', date: '2026-01-31', sessionId: 'mp3' }
+    const details = await (await fetch(server.url + sessionApiPath(reference))).json()
+    const { qualities } = parseExactly(sessionResponse, details)
+    expect(qualities.map(({ id, codecs }) => [id, codecs])).toEqual([
+      ...Object.entries(sent),
+      ['audio', 'mp4a.40.2'],
+    ])
+    expect(qualities.every(({ bandwidth }) => bandwidth > 100_000)).toBe(true)
   })
 
   it('that is unknown, or that the session lacks, is an error of its own', async () => {

@@ -27,6 +27,8 @@ export const HEIGHTS = [720, 480, 360] as const
 export type Height = (typeof HEIGHTS)[number]
 
 export const MAIN: PlayedRendition = { kind: 'main' }
+/** The default audio alone. */
+export const SOUND = { kind: 'audio', number: 0 } as const
 
 /** Distances exceed the number of every audio track. */
 const FIRST_NUMBERS = { audio: 0, muxed: 0x1_0000, saver: 0x2_0000, encoded: 0x4_0000 } as const

@@ -11,7 +11,8 @@ import type { InitTrack } from '../../../media/media-reader.ts'
 import { formatInitSegment, TRACK_IDS } from '../fmp4/init-segment.ts'
 import { MAX_TICKS } from '../segment/fill-tracks.ts'
 import { formatSegmentIndex, MAX_REFERENCES } from '../fmp4/segment-index.ts'
-import { AUDIO, createAudioSegment } from './audio-table.ts'
+import { SOUND } from '../playlist/segment-names.ts'
+import { createAudioSegment } from './audio-table.ts'
 import type { AudioTable, SoleRecording } from './audio-table.ts'
 import type { HlsRecording } from './hls-recording.ts'
 
@@ -29,9 +30,9 @@ export interface AudioFile {
  * another format later, or has more segments than an index can list.
  */
 export function audioFileName(recording: HlsRecording): string | undefined {
-  const { segments } = recording.planOf(AUDIO)
+  const { segments } = recording.planOf(SOUND)
   if (segments.length === 0 || segments.length > MAX_REFERENCES) return undefined
-  if (recording.hasTranscodedAudio || initTrackOf(recording) === undefined) return undefined
+  if (recording.hasTranscodedAudio(SOUND) || initTrackOf(recording) === undefined) return undefined
   // If a recording that was listed while it grew is continued, its last segment has another tail.
   const tailBytes = segments.at(-1)?.tailBytes
   return `${recording.urlVersion}${tailBytes === undefined ? '' : `-${tailBytes}`}.m4a`
@@ -39,11 +40,11 @@ export function audioFileName(recording: HlsRecording): string | undefined {
 
 /** Undefined if there is no such track, or another one later. */
 function initTrackOf(recording: HlsRecording): InitTrack | undefined {
-  if (!recording.has(AUDIO)) return undefined
+  if (!recording.has(SOUND)) return undefined
   const starts = recording
-    .planOf(AUDIO)
+    .planOf(SOUND)
     .segments.filter(({ followsDiscontinuity }, at) => at === 0 || followsDiscontinuity)
-  const [first, ...others] = starts.map((segment) => recording.initTracks(AUDIO, segment) ?? [])
+  const [first, ...others] = starts.map((segment) => recording.initTracks(SOUND, segment) ?? [])
   const [track] = first ?? []
   return others.every((tracks) => isDeepStrictEqual(tracks[0], track)) ? track : undefined
 }

@@ -11,9 +11,10 @@ import type {
   CachedArtifact,
 } from '../../../storage/artifacts/artifact-cache.ts'
 import { LimitedFolder } from '../../../storage/artifacts/limited-folder.ts'
+import { SOUND } from '../playlist/segment-names.ts'
 import { audioFileName, createAudioFile } from './audio-file.ts'
 import type { AudioFile } from './audio-file.ts'
-import { AUDIO, decodeAudioTable, encodeAudioTable, measureAudio } from './audio-table.ts'
+import { decodeAudioTable, encodeAudioTable, measureAudio } from './audio-table.ts'
 import type { AudioTable, SoleRecording } from './audio-table.ts'
 import type { OpenSession } from './open-session.ts'
 import type { SessionOpener } from './session-opener.ts'
@@ -118,7 +119,7 @@ export class AudioFiles {
     name: string,
     signal: AbortSignal,
   ): Promise<AudioTable | undefined> {
-    const { length } = recording.planOf(AUDIO).segments
+    const { length } = recording.planOf(SOUND).segments
     return this.#tables.find(tableFile(name), (bytes) => decodeAudioTable(bytes, length), signal)
   }
 

@@ -3,10 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { SegmentBody } from '../../delivery/segment-body.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import { readFirstDecodeTicks } from '../fmp4/media-segment.ts'
+import { SOUND } from '../playlist/segment-names.ts'
 import { ownBytes } from '../segment/segment-bodies.ts'
 import type { HlsRecording } from './hls-recording.ts'
-
-export const AUDIO = { kind: 'audio', number: 0 } as const
 
 /** The only recording of a session that has ended. */
 export interface SoleRecording {
@@ -15,7 +14,7 @@ export interface SoleRecording {
   file: OpenFile
 }
 
-/** Parallel lists of the segments in the plan of `AUDIO`. */
+/** Parallel lists of the segments in the plan of `SOUND`. */
 export interface AudioTable {
   /** In bytes; 0 for a segment without audio. */
   sizes: Uint32Array
@@ -37,7 +36,7 @@ export async function measureAudio(
   signal: AbortSignal,
 ): Promise<AudioTable> {
   const { recording, file } = source
-  const { length } = recording.planOf(AUDIO).segments
+  const { length } = recording.planOf(SOUND).segments
   const table = { sizes: new Uint32Array(length), startTicks: new Float64Array(length) }
   for (let number = 0; number < length; number += 1) {
     const startMs = performance.now()
@@ -58,8 +57,8 @@ export async function createAudioSegment(
   number: number,
   signal: AbortSignal,
 ): Promise<SegmentBody | undefined> {
-  const tailBytes = recording.planOf(AUDIO).segments[number]?.tailBytes
-  return recording.createSegment({ number, tailBytes, rendition: AUDIO, signal }, file)
+  const tailBytes = recording.planOf(SOUND).segments[number]?.tailBytes
+  return recording.createSegment({ number, tailBytes, rendition: SOUND, signal }, file)
 }
 
 /** Little-endian: the size (32 bits) and the start (64 bits) of each segment. */

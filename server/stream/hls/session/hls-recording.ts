@@ -120,14 +120,19 @@ export class HlsRecording {
     return [this.#recorded, this.#encoded].find((each) => each?.urlVersion === urlVersion)
   }
 
-  /** Whether browsers cannot play its audio as recorded. */
-  get hasTranscodedAudio(): boolean {
-    return divideTracks(this.planned.index).transcoded.length > 0
+  /** The tracks of the recording in the form of a rendition: its audio may be another codec. */
+  tracksOf(rendition: Rendition): MediaIndex['tracks'] {
+    return this.#sourceOf(rendition)?.index.tracks ?? []
+  }
+
+  /** Whether browsers cannot play the audio of a rendition as recorded. */
+  hasTranscodedAudio(rendition: Rendition): boolean {
+    return this.#transcodedOf(rendition).length > 0
   }
 
   /** Whether silence replaces audio here that another installation would transcode. */
   get #lacksAudio(): boolean {
-    return this.#caches.transcodedAudio.isSilent && this.hasTranscodedAudio
+    return this.#caches.transcodedAudio.isSilent && this.hasTranscodedAudio(MAIN)
   }
 
   get plan(): SegmentPlan {
@@ -185,10 +190,12 @@ export class HlsRecording {
     return this.segment({ number, tailBytes, rendition: MAIN }, file)
   }
 
-  renditions(sidecars: readonly SubtitleSidecar[]): Renditions {
+  /** What there is to choose from; the audio as it is in a rendition. */
+  renditions(sidecars: readonly SubtitleSidecar[], rendition: Rendition = MAIN): Renditions {
     const { index, growth } = this.planned
     const counts = growth?.counts ?? countRenditions(index)
-    return listRenditions(index, this.form, { counts, sidecars })
+    const tracks = this.tracksOf(rendition)
+    return listRenditions({ ...index, tracks }, this.form, { counts, sidecars })
   }
 
   /** Bits per second of a rendition's segments; measured once. */
@@ -230,9 +237,15 @@ export class HlsRecording {
 
   /** Does not transcode: the bit rate of the encoder is known. */
   #transcodedBits(rendition: Rendition): number {
+    return this.#transcodedOf(rendition).length * TRANSCODED_BITS
+  }
+
+  #transcodedOf(rendition: Rendition) {
+    const source = this.#sourceOf(rendition)
     const tracks = this.#tracksOf(rendition)
-    const { transcoded } = divideTracks(this.planned.index, tracks === 'none' ? [] : tracks)
-    return transcoded.length * TRANSCODED_BITS
+    return source === undefined || tracks === 'none'
+      ? []
+      : divideTracks(source.index, tracks).transcoded
   }
 
   /** Bytes of a segment without transcoded audio. */

@@ -235,7 +235,7 @@ async function findSegment(
     contentType: SEGMENT_TYPES[form],
     body,
     file,
-    isTranscoded: recording.hasTranscodedAudio,
+    isTranscoded: recording.hasTranscodedAudio(address.rendition),
     encryption: key && {
       key,
       iv: segmentIv({ ...address, rendition: renditionNumber(address.rendition) }),

@@ -118,7 +118,7 @@ export async function sessionPlaylist(
   if (listed === undefined || second !== undefined || file === undefined) {
     return selectedPlaylist(listing, quality)
   }
-  const renditions = await findRenditions(listing, listed)
+  const renditions = await findRenditions(listing, listed, renditionOf(quality))
   const { audioTracks, subtitles } = renditions
   const muxed = Math.max(0, findTrack(audioTracks, audio))
   const isChoice = quality === 'original' && audioTracks.length > 1
@@ -127,9 +127,9 @@ export async function sessionPlaylist(
   const { recording } = listed
   const variant = renditionOf(quality, muxed)
   const bandwidth = await recording.bandwidth(file, quality === 'original' ? MAIN : variant)
-  const { urlVersion, planned, plan } = recording
+  const { urlVersion, plan } = recording
   const variantVersion = recording.identityOf(variant).urlVersion
-  const recorded = planned.index.tracks
+  const recorded = recording.tracksOf(variant)
   const tracks = encoded === undefined ? recorded : [encoded, ...recorded]
   const { isIndependent } = plan
   const facts = [variantVersion, renditionFacts(renditions), muxed]
@@ -311,11 +311,12 @@ function playlistFile(
 async function findRenditions(
   { subtitleFiles }: Listing,
   { path, recording }: ListedRecording,
+  rendition: Rendition = MAIN,
 ): Promise<Renditions> {
   const { growth, stat } = recording.planned
   const mayAddFiles = growth === undefined || Date.now() - stat.modifiedMs > SUBTITLE_FILES_AFTER_MS
   const sidecars = mayAddFiles ? await subtitleFiles?.find(path) : undefined
-  return recording.renditions(sidecars ?? [])
+  return recording.renditions(sidecars ?? [], rendition)
 }
 
 /** MPEG-TS media has its own clock, fMP4 media has the session's. */

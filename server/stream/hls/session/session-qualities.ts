@@ -3,7 +3,7 @@ import { withTimeout } from '../../../../shared/with-timeout.ts'
 import { AppError, isAppError } from '../../../base/errors.ts'
 import { ENCODED_CODEC } from '../../../decode/video/video-job.ts'
 import { SPLIT_KEY_FRAME, secondsFromTicks, uprightSize } from '../../../media/media-index.ts'
-import type { MediaIndex, SplitPointTable } from '../../../media/media-index.ts'
+import type { SplitPointTable } from '../../../media/media-index.ts'
 import { HEIGHTS, MAIN } from '../playlist/segment-names.ts'
 import type { EncodedRendition, Height, PlayedRendition } from '../playlist/segment-names.ts'
 import { encodedBandwidth } from '../segment/encoded-video.ts'
@@ -114,7 +114,7 @@ export async function sessionQualities(
       id,
       label: LABELS[id],
       bandwidth: Math.ceil((await inTime(async () => measure(renditionOf(id)))) ?? usualBits(id)),
-      codecs: codecsOf(tracks, id),
+      codecs: codecsOf(first, id),
       ...(id === 'saver' && { keyFrameSeconds: Math.round(Math.max(...intervals) * 10) / 10 }),
     })),
   )
@@ -135,8 +135,9 @@ async function inTime<Value>(work: () => Promise<Value>): Promise<Value | undefi
   }
 }
 
-/** Those of the first video and the first audio track, as far as they are sent. */
-function codecsOf(tracks: MediaIndex['tracks'], quality: Quality): string {
+/** Those of the first video and the first audio track, as they are sent. */
+function codecsOf(recording: HlsRecording, quality: Quality): string {
+  const tracks = recording.tracksOf(renditionOf(quality))
   const recorded = quality === 'audio' ? undefined : tracks.find(({ kind }) => kind === 'video')
   const video = heightOf(quality) === undefined ? recorded?.codec : ENCODED_CODEC
   const audio = tracks.find(({ kind }) => kind === 'audio')
