@@ -1,12 +1,17 @@
 // Key and IV of each segment that one recording can have.
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { bytesFile } from '../../../../test/support/bytes-file.ts'
+import { makeEncodedTs } from '../../../../test/support/make/make-encoded-ts.ts'
+import type { EncodedTs } from '../../../../test/support/make/make-encoded-ts.ts'
 import { makeHlsRecording } from '../../../../test/support/make/make-hls-recording.ts'
 import type { IndexedRecording } from '../../../../test/support/make/make-hls-recording.ts'
 import { plainSession, RECORDERS } from '../../../../test/support/make/make-recording.ts'
 import { packetRecording } from '../../../../test/support/make/packet-recording.ts'
 import { patienceMs, patientDecoder } from '../../../../test/support/patience.ts'
+import { makeTempFolder } from '../../../../test/support/temp-folder.ts'
 import { createAudioTranscoder } from '../../../decode/audio/audio-transcoder.ts'
 import { segmentIv } from '../../delivery/encryption.ts'
 import { readWholeBody } from '../../delivery/read-body.ts'
@@ -75,14 +80,46 @@ test('no IV is used twice under one key, whatever the settings and the container
   expect(contents.size).toBeGreaterThan(60)
 })
 
-test('audio that is silent without a decoder has a key of its own', () => {
-  const recording = packetRecording(
+function ac3Recording(): IndexedRecording {
+  return packetRecording(
     {
       format: { codec: 'ac3', channels: 2, sampleRate: 48_000 },
       packets: [{ data: Buffer.alloc(8), position: 0 }],
     },
     { timescale: 90_000, output: { sampleRate: 48_000, channels: 2 }, splitPointSeconds: 2 },
   )
+}
+
+const H264 = { seconds: 1, video: { encoder: 'libx264' } } as const
+
+async function encodedRecording(made: EncodedTs): Promise<IndexedRecording> {
+  const path = join(makeTempFolder('silent'), 'recording.ts')
+  await makeEncodedTs(path, made)
+  const file = bytesFile(await readFile(path))
+  const reader = await createMediaReaders().forFile(file)
+  return { file, reader, index: await reader.index(file, AbortSignal.timeout(patienceMs)) }
+}
+
+test.each([
+  ['in all of it', ac3Recording],
+  [
+    'in its second audio track',
+    async () =>
+      encodedRecording({
+        ...H264,
+        audioTracks: [
+          { encoder: 'aac', channels: 2 },
+          { encoder: 'ac3', channels: 2 },
+        ],
+      }),
+  ],
+  [
+    'in qualities of fMP4',
+    async () =>
+      encodedRecording({ ...H264, audioTracks: [{ encoder: 'libmp3lame', channels: 2 }] }),
+  ],
+])('audio that is silent without a decoder has a key of its own: %s', async (_, make) => {
+  const recording = await make()
   const plan = planSegments(recording.index.splitPoints, { segmentSeconds: 4 })
   const transcoder = createAudioTranscoder({ limits: patientDecoder })
   const [silent, transcoded, again] = [undefined, transcoder, transcoder].map((each) =>

@@ -16,7 +16,13 @@ import { addBits, measureBandwidth } from '../playlist/bandwidth.ts'
 import type { Bandwidth } from '../playlist/bandwidth.ts'
 import { countRenditions, listRenditions } from '../playlist/renditions.ts'
 import type { Renditions, SubtitleSidecar } from '../playlist/renditions.ts'
-import { isOfSamples, MAIN, playlistFileName, segmentFileName } from '../playlist/segment-names.ts'
+import {
+  isOfSamples,
+  MAIN,
+  playlistFileName,
+  segmentFileName,
+  SOUND,
+} from '../playlist/segment-names.ts'
 import type {
   EncodedRendition,
   Rendition,
@@ -31,6 +37,7 @@ import type { EncodedVideo } from '../segment/encoded-video.ts'
 import { keyFramesOf } from '../segment/key-frame-runs.ts'
 import { samplesIndex } from '../segment/planned-recording.ts'
 import type { PlannedRecording } from '../segment/planned-recording.ts'
+import { isTranscoded } from '../segment/recorded-audio.ts'
 import { ownBytes } from '../segment/segment-bodies.ts'
 import type { SegmentBodies } from '../segment/segment-bodies.ts'
 import { divideTracks, servedInitTracks } from '../segment/served-tracks.ts'
@@ -130,9 +137,10 @@ export class HlsRecording {
     return this.#transcodedOf(rendition).length > 0
   }
 
-  /** Whether silence replaces audio here that another installation would transcode. */
+  /** Whether silence replaces audio here, in any rendition, that others would transcode. */
   get #lacksAudio(): boolean {
-    return this.#caches.transcodedAudio.isSilent && this.hasTranscodedAudio(MAIN)
+    const isTranscodedIn = (rendition: Rendition) => this.tracksOf(rendition).some(isTranscoded)
+    return this.#caches.transcodedAudio.isSilent && [MAIN, SOUND].some(isTranscodedIn)
   }
 
   get plan(): SegmentPlan {
