@@ -37,11 +37,7 @@ const RELEASES = readdirSync(FIXTURES)
   .filter((name) => name.endsWith('.tar.gz'))
   .map((name) => name.replace('.tar.gz', ''))
 /** URLs that still exist: the format of segments is that of this release. */
-const KEPT_URLS: Readonly<Record<string, number>> = {
-  '0.2.0-cluster-6': 4,
-  '1.0.0': 7,
-  '1.0.0-cluster': 7,
-}
+const KEPT_URLS: Readonly<Record<string, number>> = {}
 const ARE_CLUSTERS = RELEASES.filter((name) => name.includes('cluster'))
 
 const stops: (() => Promise<unknown>)[] = []

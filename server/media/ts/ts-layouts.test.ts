@@ -433,9 +433,12 @@ describe('tables', () => {
     )
   })
 
-  it('list AAC that is recorded as private', async () => {
+  it.each([
+    ['without a descriptor', []],
+    ['with its language alone', [0x0a, 4, ...Buffer.from('und'), 0]],
+  ])('list AAC that is recorded as private %s', async (_, descriptors) => {
     const maker = createTsMaker()
-    const streams = [H264_STREAM, { type: 0x06, pid: AUDIO_PID }]
+    const streams = [H264_STREAM, { type: 0x06, pid: AUDIO_PID, descriptors }]
     const made = await playPackets(tables(maker, streams), plainGops(maker, SECOND, 2))
     expect(made.index.tracks.map(({ codec }) => codec)).toEqual(['avc1.64000b', 'mp4a.40.2'])
     for (const segment of made.segments) {

@@ -45,9 +45,13 @@ export function listedAudio(stream: StreamTyping): AudioCodec | undefined {
   return kind.kind === 'audio' ? kind.codec : undefined
 }
 
-/** A private stream without an identifying descriptor; FFmpeg lists AAC in m2ts like this. */
-export function isUnnamed(stream: StreamTyping): boolean {
-  return stream.streamType === PRIVATE_TYPE && stream.descriptors.length === 0
+/**
+ * A private stream without a descriptor, except for its language; FFmpeg lists AAC in m2ts like
+ * this.
+ */
+export function isUnnamed({ streamType, descriptors }: StreamTyping): boolean {
+  const isLanguage = ({ tag }: { tag: number }) => tag === LANGUAGE_DESCRIPTOR
+  return streamType === PRIVATE_TYPE && splitDescriptors(descriptors).every(isLanguage)
 }
 
 /** Language of the audio (ISO 639-2) in the table (ISO/IEC 13818-1 2.6.18), if present. */
