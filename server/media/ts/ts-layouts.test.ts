@@ -480,6 +480,25 @@ describe('tables', () => {
     for (const segment of made.segments) expect(packetsOfPid(segment, 0)).toHaveLength(1)
   })
 
+  it('of several programs are replaced by those of the one that is served', async () => {
+    const maker = createTsMaker()
+    const pat = maker.pat([
+      [1, PMT_PID],
+      [7, 0x1001],
+    ])
+    const radio = maker.pmt([{ type: 0x0f, pid: 0x200 }], { pid: 0x1001, program: 7 })
+    const tv = maker.pmt([H264_STREAM, AAC_STREAM])
+    const packets = plainGops(maker, SECOND, 2)
+    const { segments } = await playPackets(pat, radio, tv, packets, pat, radio, tv)
+    expect(segments).toHaveLength(2)
+    for (const segment of segments) {
+      const [listed, ...others] = packetsOfPid(segment, 0)
+      expect(others).toEqual([])
+      // Table id, section length, transport stream id, version, section numbers, one program.
+      expect(listed).toMatch(/00b00d\w{4}\w{2}0000 ?0001f000/)
+    }
+  })
+
   it('with other PIDs begin a section after a discontinuity', async () => {
     const maker = createTsMaker()
     const moved = [{ type: 0x1b, pid: 0x120 }, AAC_STREAM]

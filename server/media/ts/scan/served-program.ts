@@ -205,15 +205,16 @@ function audioNames(served: ServedStreams): string {
 }
 
 /**
- * Whether players find exactly the served streams in the recorded tables. hls.js 1.7 takes the
- * first entry of the PAT, reads a PMT of one packet, takes the first video and the first audio that
- * the browser plays, and fails at E-AC-3.
+ * Whether players find exactly the served streams in the recorded tables. A segment must have a
+ * single program (RFC 8216 3.2). hls.js 1.7 takes the first entry of the PAT, reads a PMT of one
+ * packet, takes the first video and the first audio that the browser plays, and fails at E-AC-3.
  */
 export function canServeVerbatim(program: Program, served: ServedStreams): boolean {
   if (countSectionPackets(program.pat) > 1 || countSectionPackets(program.pmt) > 1) return false
-  const first = parsePat(program.pat)?.[0]
+  const [first, ...others] = parsePat(program.pat) ?? []
   if (first?.pid !== program.pmtPid || first.programNumber !== program.map.programNumber)
     return false
+  if (others.some(({ programNumber }) => programNumber !== 0)) return false
   const { streams } = program.map
   return (
     !streams.some(({ streamType }) => STUMBLING_TYPES.has(streamType)) &&
