@@ -19,6 +19,9 @@ import type { AudioFrame } from '../codec/audio-frame.ts'
 const AAC_SAMPLES = 1024
 const FLAC_SAMPLES = 4096
 const FLAC_MARK = Buffer.from('fLaC')
+/** Header of the last metadata block of FLAC, with its content of 34 bytes: STREAMINFO. */
+const STREAM_INFO_HEADER = Uint8Array.of(0x80, 0, 0, 34)
+const STREAM_INFO_BYTES = 34
 
 /** Undefined if the record is not audio that browsers play. */
 export function readAudioConfig(
@@ -44,10 +47,12 @@ export function readAudioConfig(
 
 function makeConfig(codec: PlayedAudio, config: Uint8Array): AudioSampleConfig | undefined {
   if (codec === 'aac') return aacSampleConfig(config)
-  return codec === 'opus' ? opusConfig(config) : flacConfig(withoutMark(config))
+  return codec === 'opus' ? opusConfig(config) : flacConfig(flacBlocks(config))
 }
 
-function withoutMark(config: Uint8Array): Uint8Array {
+/** The metadata blocks (RFC 9639 8). FFmpeg writes the content of STREAMINFO alone. */
+function flacBlocks(config: Uint8Array): Uint8Array {
+  if (config.length === STREAM_INFO_BYTES) return Buffer.concat([STREAM_INFO_HEADER, config])
   return FLAC_MARK.equals(config.subarray(0, 4)) ? config.subarray(4) : config
 }
 
@@ -55,7 +60,7 @@ function fixedFrameTicks(codec: PlayedAudio, config: Uint8Array): number | undef
   if (codec === 'opus') return undefined
   if (codec === 'flac') {
     // Largest block (RFC 9639 8.2): the size of all but the last if the smallest is equal.
-    const blocks = withoutMark(config)
+    const blocks = flacBlocks(config)
     return ((blocks[6] ?? 0) << 8) | (blocks[7] ?? 0) || FLAC_SAMPLES
   }
   const parsed = parseAacConfig(config)

@@ -190,6 +190,47 @@ describe('codecs', () => {
   })
 })
 
+describe('FLAC', () => {
+  const MARK = Buffer.from('fLaC')
+  const HEADER = Uint8Array.of(0x80, 0, 0, 34)
+  /** 48 kHz, stereo, in blocks of 4608 samples. */
+  const INFO = Buffer.from(`120012000002670024e90bb80370${'00'.repeat(20)}`, 'hex')
+
+  function recording(config: Uint8Array): Buffer {
+    const form = { codec: 'fLaC' } as const
+    const frames = Array.from({ length: 20 }, (_, i) => audioTag(form, i * 96, Buffer.alloc(9, i)))
+    const tags = [...smallStream({ seconds: 2, audio: 'none' }), ...frames]
+    return flvFile([
+      audioConfigTag(form, 0, config),
+      ...tags.toSorted((a, b) => a.timeMs - b.timeMs),
+    ])
+  }
+
+  it.each([
+    ['as a stream begins', Buffer.concat([MARK, HEADER, INFO])],
+    ['of metadata blocks', Buffer.concat([HEADER, INFO])],
+    ['as FFmpeg writes it', INFO],
+  ])('plays with a configuration %s', async (_, config) => {
+    const indexed = await indexBytes(recording(config))
+    expect(indexed.index.tracks[1]).toMatchObject({
+      codec: 'flac',
+      channels: 2,
+      sampleRate: 48_000,
+    })
+    expect(indexed.index.limitations).toBeUndefined()
+    const audio = (await samplesOf(indexed)).filter(({ kind }) => kind === 'audio')
+    expect(audio).toHaveLength(20)
+  })
+
+  it('with an invalid configuration is reported', async () => {
+    const { index } = await indexBytes(recording(INFO.subarray(1)))
+    expect(index.tracks.map(({ kind }) => kind)).toEqual(['video'])
+    expect(index.limitations).toMatchObject([
+      { code: 'audio-not-served', cause: { code: 'audio-config-invalid', codec: 'FLAC' } },
+    ])
+  })
+})
+
 describe('Enhanced RTMP', () => {
   const plain = smallStream({ seconds: 4 })
 

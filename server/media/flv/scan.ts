@@ -9,8 +9,8 @@ import { closeSection } from './scan-section.ts'
 import { keepState, noteFlaw } from './scan-state.ts'
 import type { Scan } from './scan-state.ts'
 import { audioTicks, describeFrame, plainAudioConfig, readAudioConfig } from './audio-config.ts'
-import { isPlayedAudio } from '../codec/audio-codecs.ts'
-import type { TranscodedCodec } from '../codec/audio-codecs.ts'
+import { AUDIO_CODECS, isPlayedAudio } from '../codec/audio-codecs.ts'
+import type { PlayedAudio, TranscodedCodec } from '../codec/audio-codecs.ts'
 import type { AudioFrame } from '../codec/audio-frame.ts'
 import { AUDIO_TAG, isTagType, VIDEO_TAG, walkTags } from './tag-walk.ts'
 import type { Tag } from './tag-walk.ts'
@@ -125,7 +125,7 @@ function keyFrameSets({ codec, config }: FlvConfig, head: Uint8Array): Uint8Arra
 function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
   const { audio, counts } = scan.state
   if (body.kind === 'other') {
-    noteLeftOut(scan, tag, body.name)
+    noteLeftOut(scan, tag, { code: 'audio-codec-changed', codec: body.name })
     counts.otherAudio ??= body.name
     return
   }
@@ -133,6 +133,7 @@ function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
   if (body.kind === 'set-up') {
     const number = noteConfig(scan, body, () => readAudioConfig(body.codec, body.config))
     if (number !== undefined) learnAudio(scan, { tag, trackId: body.trackId, number })
+    else noteInvalidAudio(scan, tag, body.codec)
     return
   }
   const { codec, sampleRate, channels, from, to } = body
@@ -184,7 +185,7 @@ function learnAudio(
   const form = audioForm(setup)
   const isServed = sections.some(({ audio }) => audio !== undefined)
   if (isServed && form !== state.audioForm) {
-    noteLeftOut(scan, tag, setup.codecName)
+    noteLeftOut(scan, tag, { code: 'audio-codec-changed', codec: setup.codecName })
     return
   }
   state.audio.trackId = trackId
@@ -192,17 +193,24 @@ function learnAudio(
   state.audio.config = number
 }
 
+/** Without its configuration, the audio is not served; that of before stays. */
+function noteInvalidAudio(scan: Scan, tag: Tag, codec: PlayedAudio): void {
+  noteLeftOut(scan, tag, { code: 'audio-config-invalid', codec: AUDIO_CODECS[codec].name })
+}
+
 /** Once per codec. */
-function noteLeftOut(scan: Scan, { position }: Tag, codecName: string): void {
+function noteLeftOut(
+  scan: Scan,
+  { position }: Tag,
+  cause: { code: 'audio-codec-changed' | 'audio-config-invalid'; codec: string },
+): void {
   const isNoted = scan.state.flaws.some(
     (flaw) =>
       flaw.code === 'audio-not-served' &&
-      flaw.cause.code === 'audio-codec-changed' &&
-      flaw.cause.codec === codecName,
+      flaw.cause.code === cause.code &&
+      flaw.cause.codec === cause.codec,
   )
-  if (isNoted) return
-  const cause = { code: 'audio-codec-changed', codec: codecName } as const
-  noteFlaw(scan, { code: 'audio-not-served', cause, offsetBytes: position })
+  if (!isNoted) noteFlaw(scan, { code: 'audio-not-served', cause, offsetBytes: position })
 }
 
 function audioForm({ codec, sampleRate }: AudioConfigRecord): string {
