@@ -276,6 +276,12 @@ describe('a growing recording of fragmented MP4', () => {
     const bytes = Buffer.concat(RECORDERS['fragmented MP4'](session))
     expect(await growBytes(corrupt(bytes, createRandom(87045510)), [276])).toBe(10)
   })
+
+  it('reports an mdat whose size includes later fragments, as before they were written', async () => {
+    const session = plainSession(8).add('other video', 'gop', 'b-frames', 'gop')
+    const bytes = Buffer.concat(RECORDERS['fragmented MP4'](session))
+    expect(await growBytes(corrupt(bytes, createRandom(223014545)), [514])).toBe(5)
+  })
 })
 
 describe('a growing real recording', () => {

@@ -66,6 +66,8 @@ export class FragmentWalk {
   #previousBox = NaN
   /** Where the walk found no box. */
   #searchStart = 0
+  /** Start of the box before it, if the search began there; NaN if not. */
+  #suspectBox = NaN
   /** Start of the last moof that a search has found: data of the fragment before ends there. */
   #found = NaN
   #requested: { offset: number; length: number } | 'search' = 'search'
@@ -142,8 +144,9 @@ export class FragmentWalk {
    */
   #startSearch(cause: 'unfinished' | 'invalid'): 'more' {
     this.#searchStart = this.position
-    if (cause === 'invalid' && !Number.isNaN(this.#previousBox)) {
-      this.position = this.#previousBox
+    this.#suspectBox = cause === 'invalid' ? this.#previousBox : NaN
+    if (!Number.isNaN(this.#suspectBox)) {
+      this.position = this.#suspectBox
       if (this.#pendingMoof !== undefined && this.#pendingMoof.dataEnd > this.#previousBox)
         this.#pendingMoof.dataEnd = Infinity
     }
@@ -210,7 +213,10 @@ export class FragmentWalk {
 
   /** Resumes after corrupt bytes. The data of the pending fragment must end before. */
   #resumeAt(position: number, kind: 'open' | SkippedBytes['kind']): void {
-    if (kind !== 'open' && position > this.#searchStart) {
+    // A fragment in the box before shows that its size is wrong. A shorter file would report it.
+    if (position < this.#searchStart) {
+      this.skip({ kind: 'noise', from: this.#suspectBox, to: position })
+    } else if (kind !== 'open' && position > this.#searchStart) {
       this.skip({ kind, from: this.#searchStart, to: position })
     }
     this.position = position
