@@ -9,6 +9,7 @@ type Sample = Problem | OmissionCause
 const texts: [Sample, string, string][] = [
   [{ code: 'moov-missing', offsetBytes: 123 }, 'ends at byte 123', 'untrunc'],
   [{ code: 'file-empty' }, 'the file is empty', 'Remove it'],
+  [{ code: 'truncated', unit: 'element' }, 'in the middle of an element', 'recorder was stopped'],
   [{ code: 'tracks-missing' }, 'no video or audio', 'headers only'],
   [{ code: 'file-starts-with-zeros' }, 'starts with zeros', 'power failure'],
   [

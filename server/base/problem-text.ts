@@ -181,7 +181,7 @@ const texts: { [C in Code]: (problem: ProblemOf<C>) => ProblemText } = {
       part,
       unit === 'media'
         ? 'truncated: the file ends before media that its moov box lists'
-        : `truncated: the file ends in the middle of a ${unit}`,
+        : `truncated: the file ends in the middle of ${unit === 'element' ? 'an' : 'a'} ${unit}`,
     ),
     advice:
       'It plays up to this position. Check whether the recorder was stopped, or the disk was full.',
