@@ -67,6 +67,29 @@ test('a session is added from the list, and the video continues', async ({ page 
   await expect(page.locator('video')).toHaveCount(2)
 })
 
+test('the video continues where its session was not the first one of the page', async ({
+  page,
+}) => {
+  const video = await open(page, playerPagePath(bob))
+  const around = page.getByRole('list', { name: 'At the same time' })
+  await around.getByRole('link', { name: 'alice' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('alice')
+  await around.getByRole('button', { name: 'Watch together' }).last().waitFor()
+  await seek(video, 100)
+  await expect.poll(() => position(video)).toBeGreaterThan(100)
+  const restarts = await video.evaluateHandle((element: HTMLVideoElement) => {
+    const types: string[] = []
+    element.addEventListener('emptied', ({ type }) => types.push(type))
+    return types
+  })
+  await around.getByRole('button', { name: 'Watch together' }).last().click()
+  await expectTogether(video, viewOf(page, bob), 30)
+  await page.goBack()
+  await expect(page.locator('video')).toHaveCount(1)
+  expect(await position(video)).toBeGreaterThan(100)
+  expect(await restarts.jsonValue()).toEqual([])
+})
+
 test('a view follows pause, seek and speed', async ({ page }) => {
   const video = await open(page, watchPagePath(alice) + withViews(bob))
   const view = viewOf(page, bob)

@@ -64,7 +64,7 @@ export function PlayerPage({ api, preloader, session, hasViews }: PlayerPageProp
   const isSettled = settledSource === source || (isDue && hasWaited)
   const playerRef = useRef<HTMLDivElement>(null)
   const [isTheatre, toggleTheatre] = useTheatre(playerRef)
-  const isFirst = useIsFirst(source)
+  const hasPreroll = useHasPreroll(source, hasViews)
   const title = `${streamer} - ${date} - ${sessionId}`
   return (
     <>
@@ -90,7 +90,7 @@ export function PlayerPage({ api, preloader, session, hasViews }: PlayerPageProp
           <>
             {/* No key: the element is reused for the next session, with its full screen. */}
             <VideoPlayer
-              config={hasViews && !isFirst ? undefined : api.config()}
+              config={hasPreroll ? api.config() : undefined}
               preloader={preloader}
               source={source}
               poster={api.posterUrl(session)}
@@ -130,11 +130,13 @@ export function PlayerPage({ api, preloader, session, hasViews }: PlayerPageProp
   )
 }
 
-/** Whether the page has had no other source: the one pre-roll of several views is before it. */
-function useIsFirst(source: string): boolean {
-  const [first, setFirst] = useState<string | undefined>(source)
-  if (first !== undefined && first !== source) setFirst(undefined)
-  return first === source
+/**
+ * Decided once per source: with several views, there is one only before the page's first source.
+ */
+function useHasPreroll(source: string, hasViews: boolean): boolean {
+  const [decided, setDecided] = useState({ source, hasPreroll: true })
+  if (decided.source !== source) setDecided({ source, hasPreroll: !hasViews })
+  return decided.hasPreroll
 }
 
 /** Whether theatre is on, and the function that toggles it. It ends with the page. */
