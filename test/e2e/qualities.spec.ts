@@ -105,6 +105,20 @@ test('plays the original of a session without the remembered quality', async ({ 
   await expect.poll(() => others[0]).toMatch(/^s0-/)
 })
 
+test('plays the picture of the next session if it has no sound alone', async ({ page }) => {
+  const video = await open(page, sparse)
+  await choose(page, 'Sound only')
+  const picture = page.locator('[data-storyboard-picture]')
+  await expect(picture).toHaveCount(1)
+  await page.getByRole('link', { name: 'Next session' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('mp4-h264-vfr')
+  await expect(video).not.toHaveJSProperty('videoWidth', 0)
+  // The picture would be a part of the same sheet.
+  await expect(page.getByRole('slider').locator('img').first()).toBeVisible()
+  await expect.poll(() => position(video)).toBeGreaterThan(0)
+  await expect(picture).toHaveCount(0)
+})
+
 test('offers the sound of a video whose codec the browser lacks', async ({ page }) => {
   await removeDecoder(page)
   const segments = recordSegments(page)

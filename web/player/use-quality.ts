@@ -29,7 +29,9 @@ export function useQuality(
   qualities: readonly Quality[],
   onChange: () => void,
 ): ChosenQuality {
-  const [quality, setQuality] = useState(playback.playlist.quality)
+  // The engine returns to the original by itself where a session lacks a quality.
+  const quality = usePlayback(playback, () => playback.playlist.quality)
+  const [, setChosen] = useState(quality)
   const [note, setNote] = useState<string>()
   const [hasOriginal, setHasOriginal] = useState(true)
   const codec = usePlayback(playback, (state) => state.codec)
@@ -44,7 +46,8 @@ export function useQuality(
     if (isStuck) playback.report({ type: 'reopened' })
     playback.playlist.select({ quality: id })
     if (isStuck) void playback.video.play().catch(() => undefined)
-    setQuality(id)
+    // The state of playback may not change.
+    setChosen(id)
   }
 
   function selectQuality(id: string): void {
