@@ -119,6 +119,21 @@ test('plays the picture of the next session if it has no sound alone', async ({ 
   await expect(picture).toHaveCount(0)
 })
 
+test('keeps the position if another quality is chosen before the last one has loaded', async ({
+  page,
+}) => {
+  const video = await open(page, packets)
+  await pauseAt(video, 12)
+  await page.route(/[?]quality=audio$/, () => undefined)
+  const requested = page.waitForRequest(/[?]quality=audio$/)
+  await choose(page, 'Sound only')
+  await requested
+  await expect(video).toHaveJSProperty('readyState', 0)
+  await choose(page, 'Original')
+  await expect(video).toHaveJSProperty('videoWidth', 320)
+  await expect.poll(() => position(video)).toBeCloseTo(12, 1)
+})
+
 test('offers the sound of a video whose codec the browser lacks', async ({ page }) => {
   await removeDecoder(page)
   const segments = recordSegments(page)

@@ -99,9 +99,9 @@ export function playWithHls(
     hls = attach(startSeconds, media)
   }
 
-  // Another quality may need other buffers.
+  // At 0, the element may not have loaded the quality before.
   playlist.onChange = (changed) =>
-    reload(video.currentTime, changed.quality === undefined ? transferEmptied(hls) : undefined)
+    reload(video.currentTime || playback.position(), transferEmptied(hls, changed))
   onDecoderError(video, signal, () => recovery.failed({ kind: 'media' }))
   video.addEventListener('waiting', recovery.stalled, { signal })
   signal.addEventListener('abort', recovery.dispose)
@@ -133,9 +133,14 @@ function lacksQuality(playlist: Playlist, data: ErrorData): boolean {
 
 /**
  * The element and its MediaSource, for an instance that waits until the old media is removed. The
- * last frame stays visible. In a new MediaSource, WebKitGTK often hangs.
+ * last frame stays visible. In a new MediaSource, WebKitGTK often hangs. Undefined if the quality
+ * has changed: another one may need other buffers.
  */
-function transferEmptied(hls: Hls): AttachMediaSourceData | undefined {
+function transferEmptied(
+  hls: Hls,
+  { quality }: { quality?: string },
+): AttachMediaSourceData | undefined {
+  if (quality !== undefined) return undefined
   const media = hls.transferMedia()
   try {
     for (const { buffer } of Object.values(media?.tracks ?? {})) {
