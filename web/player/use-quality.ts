@@ -2,11 +2,13 @@
 import { useEffect, useState } from 'react'
 import { translate } from '../language/translate.ts'
 import { savePreferences } from './preferences.ts'
+import { play, seekTo } from './controls/commands.ts'
 import type { Quality } from './controls/tracks/quality-menu.tsx'
 import { describeMissingCodec } from './playback/describe-codec.ts'
 import type { Playback } from './playback/playback.ts'
 import { SOUND_ONLY } from './playback/playlist.ts'
 import { usePlayback } from './playback/use-playback.ts'
+import { parseLinkedRange } from './visit/linked-range.ts'
 
 interface ChosenQuality {
   /** Id; empty for the original. */
@@ -41,11 +43,12 @@ export function useQuality(
 
   function continueIn(id: string): void {
     onChange()
+    const { phase, positionSeconds } = playback.read()
     // The browser lacks the codec of the one before.
-    const isStuck = playback.read().phase === 'undecodable'
+    const isStuck = phase === 'undecodable'
     if (isStuck) playback.report({ type: 'reopened' })
     playback.playlist.select({ quality: id })
-    if (isStuck) void playback.video.play().catch(() => undefined)
+    if (isStuck) playFromKnown(playback, positionSeconds)
     // The state of playback may not change.
     setChosen(id)
   }
@@ -55,6 +58,14 @@ export function useQuality(
     savePreferences({ quality: id })
     setNote(undefined)
   }
+
+  // Until another quality is played, nothing has sought to the linked moment.
+  useEffect(() => {
+    const { positionSeconds, durationSeconds = 0 } = playback.read()
+    const { startSeconds = 0 } = parseLinkedRange(location.search)
+    if (codec === undefined || positionSeconds > 0) return
+    if (startSeconds > 0 && startSeconds < durationSeconds) seekTo(playback, startSeconds)
+  }, [playback, codec])
 
   useEffect(() => {
     if (codec === undefined || fallback === undefined) return
@@ -79,4 +90,14 @@ export function useQuality(
   }, [playback, isEncoded, hasOriginal])
 
   return { quality, hasPicture: quality !== SOUND_ONLY, note, selectQuality }
+}
+
+/** Plays. Seeks once the duration is known: a session starts at 0 with its first metadata. */
+function playFromKnown(playback: Playback, seconds: number): void {
+  play(playback.video)
+  const stop = playback.subscribe(() => {
+    if (playback.read().durationSeconds === undefined) return
+    stop()
+    if (seconds > 0) seekTo(playback, seconds)
+  })
 }
