@@ -95,10 +95,17 @@ test.describe('on one visit', () => {
     await expect(dialog).toContainText('Play or pause')
     await page.keyboard.press('Escape')
     await expectRemoved(page)
-    await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
+    const button = page.getByRole('button', { name: 'Keyboard shortcuts' })
+    await button.click()
     await expect(dialog).toBeVisible()
     await dialog.getByRole('button', { name: 'Close' }).click()
     await expect(dialog).toHaveCount(0)
+    await expect(button).toBeFocused()
+    await button.click()
+    await expect(dialog).toBeVisible()
+    await page.keyboard.press('?')
+    await expect(dialog).toHaveCount(0)
+    await expect(button).toBeFocused()
   })
 
   test('has buttons that seek, and a wide video', async ({ page }) => {

@@ -1,5 +1,5 @@
 // A modal dialog with a title.
-import { useEffect, useId, useRef } from 'react'
+import { useId, useLayoutEffect, useRef } from 'react'
 import type { ReactNode } from 'react'
 import { translate } from '../../language/translate.ts'
 import styles from './dialog.module.css'
@@ -15,8 +15,11 @@ interface DialogProps {
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialogRef = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
-    if (!dialogRef.current?.open) dialogRef.current?.showModal()
+  useLayoutEffect(() => {
+    const dialog = dialogRef.current
+    dialog?.showModal()
+    // Before it is removed, it returns the focus to where it was.
+    return () => dialog?.close()
   }, [])
   return (
     <dialog ref={dialogRef} className={styles.dialog} aria-labelledby={id} onClose={onClose}>
