@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 // The events that the real pages track.
-import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { StrictMode } from 'react'
 import { beforeEach, expect, test } from 'vitest'
 import type { FakeLibrary } from '../test/page/fake-api.ts'
@@ -144,6 +144,17 @@ test('tracks the video again for the same session in a new visit', async () => {
   await screen.findByRole('heading', { level: 1, name: 'bob - 2026-02-01 - 7' })
   fireEvent.playing(document.querySelector('video') ?? document.body)
   expect(named('begin_video')).toHaveLength(2)
+})
+
+test('tracks the video once if its page gets another address', async () => {
+  await open('/p/bob/2026-02-01/7')
+  const video = document.querySelector('video') ?? document.body
+  fireEvent.playing(video)
+  window.history.pushState({ key: 'together', idx: 1 }, '', '/w/bob/2026-02-01/7')
+  act(() => void window.dispatchEvent(new PopStateEvent('popstate')))
+  await waitFor(() => expect(named('page_view')).toHaveLength(2))
+  fireEvent.playing(video)
+  expect(named('begin_video')).toHaveLength(1)
 })
 
 test('tracks nothing on a player page with missing parameters', async () => {

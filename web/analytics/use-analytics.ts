@@ -2,6 +2,7 @@
 import { createContext, use, useEffect, useRef } from 'react'
 import type { MouseEvent } from 'react'
 import { useLocation } from 'react-router'
+import { sessionKey } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
 import type { LoadState } from '../api/resource.ts'
 import type { Analytics } from './analytics.ts'
@@ -61,10 +62,13 @@ export function useSelectItem(list: ListName, item: ListedItem) {
 
 const MIDDLE_BUTTON = 1
 
-/** Returns the handler for `playing` of the main video; it tracks only the first one per visit. */
+/**
+ * Returns the handler for `playing` of the main video; it tracks only the first one until another
+ * session is opened: its page has another address with others beside it.
+ */
 export function useBeginVideo(session: SessionReference): () => void {
   const { track } = use(AnalyticsContext)
-  const { key } = useLocation()
+  const key = sessionKey(session)
   const sentKey = useRef<string>(undefined)
   return () => {
     if (sentKey.current === key) return
