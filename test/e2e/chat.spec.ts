@@ -215,6 +215,21 @@ test('remembers the offset of a session, and that the chat was open', async ({ p
   await expect(found).toContainText('0:01:30')
 })
 
+test('searches a chat that is loaded later', async ({ page }) => {
+  const released = Promise.withResolvers<void>()
+  await page.route('**/index.json', async (route) => {
+    await released.promise
+    await route.continue()
+  })
+  await open(page, 'talk')
+  await page.getByRole('button', { name: 'Chat' }).click()
+  const chat = page.getByRole('region', { name: 'Chat' })
+  await chat.getByRole('searchbox').fill('needle')
+  await expect(chat.getByRole('progressbar')).toBeVisible()
+  released.resolve()
+  await expect(chat.getByRole('status')).toHaveText('1 message')
+})
+
 test('is closed on a phone, and opens below the controls', async ({ page }) => {
   await page.setViewportSize(phone)
   const video = await open(page, 'talk?t=100')

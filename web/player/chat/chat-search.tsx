@@ -1,5 +1,5 @@
 // The messages that match a search, and how far it has come.
-import { useEffect, useState } from 'react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
 import type { ComponentProps } from 'react'
 import buttons from '../../ui/button.module.css'
 import { translate, translateCount } from '../../language/translate.ts'
@@ -24,7 +24,9 @@ export function ChatSearch({ source, query, row }: ChatSearchProps) {
   const [findings, setFindings] = useState(NO_FINDINGS)
   /** Where the search continues. */
   const [before, setBefore] = useState(NO_FINDINGS)
+  const isLoading = useSyncExternalStore(source.subscribe, () => source.read().status === 'loading')
   useEffect(() => {
+    if (isLoading) return undefined
     const left = new AbortController()
     const search = { source, query: { text, user }, before }
     const timer = setTimeout(() => void searchChat(search, left.signal, setFindings), TYPING_MS)
@@ -32,7 +34,7 @@ export function ChatSearch({ source, query, row }: ChatSearchProps) {
       clearTimeout(timer)
       left.abort()
     }
-  }, [source, text, user, before])
+  }, [source, text, user, before, isLoading])
   const { messages, searched, total, isSearching } = findings
   return (
     <div className={styles.body}>
