@@ -232,6 +232,20 @@ test.describe('with the page clock stopped', () => {
       expect(await layoutShift(page)).toBe(0)
     })
   }
+
+  test('holds back what is below the controls of each session', async ({ page }) => {
+    await page.goto(minute)
+    const player = page.locator('[data-player]')
+    await expect(player).toHaveAttribute('data-settled')
+    // For as long as what is below waits for the controls of a session.
+    await page.clock.runFor(2000)
+    await replaceDetails(page, {}, new Promise(() => undefined))
+    await page.getByRole('link', { name: 'Previous session' }).click()
+    await expect(page.getByRole('heading', { level: 1 })).not.toContainText('mkv-h264-aac-60s')
+    await expect.poll(() => position(page.locator('video'))).toBeGreaterThan(0)
+    await page.clock.runFor(1000)
+    await expect(player).not.toHaveAttribute('data-settled')
+  })
 })
 
 test('names the codec that the browser lacks, and stays usable', async ({ page }) => {

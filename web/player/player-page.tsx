@@ -1,11 +1,11 @@
 // The player at `/p/:streamer/:date/:sessionId`.
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { RefObject } from 'react'
 import { useBeginVideo } from '../analytics/use-analytics.ts'
 import type { PageApi } from '../api/page-api.ts'
 import { playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
 import type { SessionReference } from '../../shared/paths.ts'
-import { useTimeout } from '../ui/use-timeout.ts'
+import { useDelayed } from '../ui/use-delayed.ts'
 import { BackButton } from '../ui/back-button.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Name } from '../ui/name.tsx'
@@ -48,20 +48,14 @@ export function PlayerPage({ api, preloader, session, hasViews }: PlayerPageProp
   const source = api.playlistUrl(session)
   const [opened, setOpened] = useState<{ source: string; playback: Playback }>()
   const playback = opened?.source === source ? opened.playback : undefined
-  const onOpened = useCallback(
-    (started: Playback) => setOpened({ source, playback: started }),
-    [source],
-  )
   const isUnavailable = usePlayback(playback, ({ phase }) => isRefusal(phase))
   const [startedSource, setStartedSource] = useState<string>()
-  const onFirstFrame = useCallback(() => setStartedSource(source), [source])
   const isStarted = startedSource === source
   const [settledSource, setSettledSource] = useState<string>()
-  const onSettled = useCallback(() => setSettledSource(source), [source])
   const isDue = isStarted || isUnavailable
   // The controls may not load.
-  const hasWaited = useTimeout(isDue, SETTLE_TIMEOUT_MS)
-  const isSettled = settledSource === source || (isDue && hasWaited)
+  const hasWaited = useDelayed(isDue, SETTLE_TIMEOUT_MS)
+  const isSettled = settledSource === source || hasWaited
   const playerRef = useRef<HTMLDivElement>(null)
   const [isTheatre, toggleTheatre] = useTheatre(playerRef)
   const hasPreroll = useHasPreroll(source, hasViews)
@@ -85,7 +79,12 @@ export function PlayerPage({ api, preloader, session, hasViews }: PlayerPageProp
         data-settled={isSettled || undefined}
       >
         {isUnavailable ? (
-          <UnavailableSession key={source} api={api} session={session} onSettled={onSettled} />
+          <UnavailableSession
+            key={source}
+            api={api}
+            session={session}
+            onSettled={setSettledSource}
+          />
         ) : (
           <>
             {/* No key: the element is reused for the next session, with its full screen. */}
@@ -96,8 +95,8 @@ export function PlayerPage({ api, preloader, session, hasViews }: PlayerPageProp
               poster={api.posterUrl(session)}
               audioPoster={api.streamerThumbnailUrl(streamer)}
               label={title}
-              onOpened={onOpened}
-              onFirstFrame={onFirstFrame}
+              onOpened={setOpened}
+              onFirstFrame={setStartedSource}
               onPlaying={beginVideo}
             />
             <div className={styles.controls} data-below={(hasViews && !hasWaited) || undefined}>
@@ -112,7 +111,7 @@ export function PlayerPage({ api, preloader, session, hasViews }: PlayerPageProp
                   onTheatre={toggleTheatre}
                   ChatPanel={ChatPanel}
                   hasViews={hasViews}
-                  onSettled={onSettled}
+                  onSettled={setSettledSource}
                 />
               )}
             </div>

@@ -1,6 +1,6 @@
 // What surrounds the video: controls below it, shortcuts, the end card, and the memory of the
 // visitor's progress. Loaded after the first frame.
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import type { ComponentProps, ComponentType, ReactNode } from 'react'
 import { createPortal } from 'react-dom'
 import { useNavigate } from 'react-router'
@@ -52,8 +52,8 @@ interface SessionControlsProps {
   ChatPanel: ComponentType<ChatPanelProps>
   /** Whether other sessions are shown beside it. */
   hasViews: boolean
-  /** Called once the height of the controls is final. */
-  onSettled(this: void): void
+  /** Called with the URL of the playlist once the height of the controls is final. */
+  onSettled(this: void, source: string): void
 }
 
 const Views = lazyPart(async () => {
@@ -76,6 +76,7 @@ export function SessionControls(props: SessionControlsProps) {
   const known = details.status === 'loaded' ? details.value : NO_DETAILS
   const { title: ownTitle, chapters, startTime, tracks, qualities } = known
   const base = api.playlistUrl(session)
+  const settle = useCallback(() => onSettled(base), [onSettled, base])
   const storyboard = useStoryboard({ details, base, playback })
   const chat = useChat({ path: known.chat?.url, base, playback, session })
   const around = useAround(details, base)
@@ -155,7 +156,8 @@ export function SessionControls(props: SessionControlsProps) {
             <ChatPanel {...{ playback, chat }} onSeek={(seconds) => playFrom(playback, seconds)} />
           )}
           <SessionStory
-            {...{ api, playback, session, details, around, onSettled }}
+            {...{ api, playback, session, details, around }}
+            onSettled={settle}
             heading={title}
             offerView={offerView}
           />

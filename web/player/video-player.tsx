@@ -28,9 +28,9 @@ interface VideoPlayerProps {
   audioPoster: string
   label: string
   /** Called once per source, with its state. */
-  onOpened(this: void, playback: Playback): void
+  onOpened(this: void, opened: { source: string; playback: Playback }): void
   /** Called once per source: on the first frame, an error, or a timeout. */
-  onFirstFrame(this: void): void
+  onFirstFrame(this: void, source: string): void
   /** Called whenever playback starts or resumes. */
   onPlaying(this: void): void
 }
@@ -60,7 +60,7 @@ export function VideoPlayer(props: VideoPlayerProps) {
     const { playback, end } = preloaded ?? playSession(video, source, { findStart })
     const leave = enterSession({ playback, stage, config, range, onAudio: setAudio })
     playlistRef.current = playback.playlist
-    onOpened(playback)
+    onOpened({ source, playback })
     return () => {
       leave()
       end()
@@ -87,7 +87,7 @@ export function VideoPlayer(props: VideoPlayerProps) {
     const left = new AbortController()
     const handleFirstFrame = (): void => {
       setHasFrame(true)
-      onFirstFrame()
+      onFirstFrame(source)
     }
     if (videoRef.current) afterFirstFrame(videoRef.current, left.signal, handleFirstFrame)
     return () => left.abort()

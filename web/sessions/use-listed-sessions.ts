@@ -2,7 +2,7 @@
 import { useMemo } from 'react'
 import type { DetailsResponse, SessionItem } from '../../shared/contract.ts'
 import type { LoadState } from '../api/resource.ts'
-import { useTimeout } from '../ui/use-timeout.ts'
+import { useDelayed } from '../ui/use-delayed.ts'
 import { describeSessions } from './listed-sessions.ts'
 import type { ListedSession } from './listed-sessions.ts'
 
@@ -16,7 +16,7 @@ export function useListedSessions(
   details: LoadState<DetailsResponse>,
 ): ListedSession[] | undefined {
   const isWaiting = list.status === 'loaded' && details.status === 'loading'
-  const hasWaited = useTimeout(isWaiting, DETAILS_WAIT_MS)
+  const hasWaited = useDelayed(isWaiting, DETAILS_WAIT_MS)
   const sessions = list.status === 'loaded' ? list.value : undefined
   const known = details.status === 'loaded' ? details.value.sessions : NO_DETAILS
   const listed = useMemo(() => sessions && describeSessions(sessions, known), [sessions, known])

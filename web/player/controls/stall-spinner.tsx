@@ -4,7 +4,7 @@ import { SOUND_ONLY } from '../playback/playlist.ts'
 import { usePlayback } from '../playback/use-playback.ts'
 import type { Playback } from '../playback/playback.ts'
 import { translate, translateKnown } from '../../language/translate.ts'
-import { useDelayed } from './use-delayed.ts'
+import { useDelayed } from '../../ui/use-delayed.ts'
 import styles from './stall-spinner.module.css'
 import type { Quality } from './tracks/quality-menu.tsx'
 

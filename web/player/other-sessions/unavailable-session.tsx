@@ -10,7 +10,7 @@ import { CardList } from '../../ui/card-list.tsx'
 import { Link } from '../../ui/link.tsx'
 import { ListStatus } from '../../ui/list-status.tsx'
 import { useRenderedCount } from '../../ui/use-rendered-count.ts'
-import { useTimeout } from '../../ui/use-timeout.ts'
+import { useDelayed } from '../../ui/use-delayed.ts'
 import { translate } from '../../language/translate.ts'
 import { FilledText } from '../../language/filled-text.tsx'
 import { Name } from '../../ui/name.tsx'
@@ -21,8 +21,8 @@ import styles from './unavailable-session.module.css'
 interface UnavailableSessionProps {
   api: PageApi
   session: SessionReference
-  /** Called once what is below it moves no more. */
-  onSettled(this: void): void
+  /** Called with the URL of the playlist once what is below moves no more. */
+  onSettled(this: void, source: string): void
 }
 
 /** How long the cards wait for their titles, which make them taller. */
@@ -31,17 +31,18 @@ const DETAILS_WAIT_MS = 500
 export function UnavailableSession({ api, session, onSettled }: UnavailableSessionProps) {
   const { streamer } = session
   const list = useResource(api.sessions(streamer))
-  useReloadWhenListed(api.playlistUrl(session))
+  const source = api.playlistUrl(session)
+  useReloadWhenListed(source)
   const [hasImage, setHasImage] = useState(true)
   const own = playerPagePath(session)
   const details = useResource(api.details(streamer))
-  const hasWaited = useTimeout(list.status === 'loaded', DETAILS_WAIT_MS)
+  const hasWaited = useDelayed(list.status === 'loaded', DETAILS_WAIT_MS)
   const isSettled =
     list.status === 'failed' ||
     (list.status === 'loaded' && (hasWaited || details.status !== 'loading'))
   useEffect(() => {
-    if (isSettled) onSettled()
-  }, [isSettled, onSettled])
+    if (isSettled) onSettled(source)
+  }, [isSettled, onSettled, source])
   const [watchedShares] = useState(() => readWatchedShares())
   const others = joinDetails(
     list.status === 'loaded' ? list.value : [],

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react'
 import type { SessionResponse } from '../../../../../shared/contract.ts'
 import type { LoadState } from '../../../../api/resource.ts'
-import { useTimeout } from '../../../../ui/use-timeout.ts'
+import { useDelayed } from '../../../../ui/use-delayed.ts'
 import type { Playback } from '../../../playback/playback.ts'
 import { followStoryboard } from './follow-storyboard.ts'
 import type { StoryboardFrame } from './parse-storyboard.ts'
@@ -33,7 +33,7 @@ export function useStoryboard({ details, base, playback }: StoryboardOptions): S
   const isAbsent = details.status !== 'loading' && path === undefined
   const [frames, setFrames] = useState<readonly StoryboardFrame[]>()
   const [room, setRoom] = useState<Storyboard['room']>()
-  const isLate = useTimeout(room === undefined, DECISION_MS)
+  const isLate = useDelayed(room === undefined, DECISION_MS)
   if (room === undefined && (isLate || details.status !== 'loading')) {
     setRoom(isAbsent ? 'line' : 'strip')
   }
