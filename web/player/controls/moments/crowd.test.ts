@@ -6,7 +6,8 @@ const crowdOf = (counts: number[], offsetSeconds = 0) => ({
   bucketSeconds: 60,
   offsetSeconds,
 })
-const startsOf = (counts: number[]) => findPeaks(crowdOf(counts)).map((peak) => peak.startSeconds)
+const startsOf = (counts: number[], offsetSeconds = 0) =>
+  findPeaks(crowdOf(counts, offsetSeconds)).map((peak) => peak.startSeconds)
 
 test('finds the loudest minutes in order of time', () => {
   expect(findPeaks(crowdOf([1, 9, 1, 1, 20, 1]))).toEqual([
@@ -33,8 +34,8 @@ test('has none where all minutes are alike', () => {
 })
 
 test('moves with the offset, not before the start', () => {
-  const peaks = findPeaks(crowdOf([9, 0, 0, 9, 0], -30))
-  expect(peaks.map(({ startSeconds }) => startSeconds)).toEqual([0, 150])
+  expect(startsOf([9, 0, 0, 9, 0], -30)).toEqual([0, 150])
+  expect(startsOf([9, 0, 9, 0, 8, 0], -150)).toEqual([0, 90])
 })
 
 test('draws each minute at its middle, the loudest at the top', () => {

@@ -19,7 +19,7 @@ export interface Peak {
 
 /**
  * The loudest buckets, in order of their times: none next to a louder one, and none with fewer
- * messages than the average.
+ * messages than the average, and none that the offset moves before the start.
  */
 export function findPeaks({ counts, bucketSeconds, offsetSeconds }: Crowd): Peak[] {
   const average = counts.reduce((sum, count) => sum + count, 0) / counts.length
@@ -35,6 +35,7 @@ export function findPeaks({ counts, bucketSeconds, offsetSeconds }: Crowd): Peak
   }
   return loudest
     .toSorted((a, b) => a - b)
+    .filter((bucket) => (bucket + 1) * bucketSeconds + offsetSeconds > 0)
     .map((bucket) => ({
       startSeconds: Math.max(bucket * bucketSeconds + offsetSeconds, 0),
       count: counts[bucket] ?? 0,
