@@ -58,7 +58,7 @@ test('introduces the streamer, as text', async () => {
   await openPage('/s/Alice', { sessions: { Alice: few }, details: { Alice: details } })
   const profile = await screen.findByRole('region', { name: 'About the streamer' })
   expect(within(profile).getByText('Alice <b>Lane</b>')).toBeDefined()
-  expect(within(profile).getByText('Speedruns.')).toBeDefined()
+  expect(within(profile).getByText('Speedruns.').dir).toBe('auto')
   expect(profile.querySelector('img')?.src).toMatch(/\/api\/thumbnail-streamer\/Alice$/)
   const link = within(profile).getByRole('link', { name: 'Website' })
   expect(link).toHaveProperty('href', 'https://alice.example/')

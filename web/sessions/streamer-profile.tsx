@@ -22,7 +22,11 @@ export function StreamerProfile({ details, avatarUrl }: StreamerProfileProps) {
             <Name>{displayName}</Name>
           </p>
         )}
-        {description !== undefined && <p className={styles.description}>{description}</p>}
+        {description !== undefined && (
+          <p dir="auto" className={styles.description}>
+            {description}
+          </p>
+        )}
         {links.length > 0 && (
           <ul className={styles.links} aria-label={translate('Links')}>
             {links.map(({ label, url }) => (
