@@ -351,6 +351,11 @@ test('an unknown path shows a link home', async () => {
   expect(screen.getByRole('link', { name: 'Home' }).getAttribute('href')).toBe('/')
 })
 
+test.each(['//nowhere/', '//nowhere/at/all/'])('%s is no other host', async (path) => {
+  await open(window.location.origin + path)
+  expect(screen.getByRole('heading', { name: 'Page not found' })).toBeDefined()
+})
+
 test('the skip link moves the focus to the page without a history entry', async () => {
   await open('/')
   fireEvent.click(screen.getByRole('link', { name: 'Skip to content' }))

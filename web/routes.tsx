@@ -33,7 +33,9 @@ type RouteProps = Omit<AppRoutesProps, 'preloader'>
 export function AppRoutes({ api, preloader, visits }: AppRoutesProps) {
   const location = useLocation()
   const pathname = withoutTrailingSlash(location.pathname)
-  if (pathname !== location.pathname) return <Navigate replace to={{ ...location, pathname }} />
+  // Two slashes at the start would name another host: that is an unknown page.
+  if (pathname !== location.pathname && !pathname.startsWith('//'))
+    return <Navigate replace to={{ ...location, pathname }} />
   return (
     <Routes>
       <Route element={<Frame api={api} visits={visits} />}>
