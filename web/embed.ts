@@ -18,7 +18,6 @@ import { openLanguage } from './language/open-language.ts'
 import { translate } from './language/translate.ts'
 import { describeMissingCodec } from './player/playback/describe-codec.ts'
 import { playSession } from './player/engine/play-session.ts'
-import type { Playback } from './player/playback/playback.ts'
 import { isRefusal } from './player/playback/playback-state.ts'
 import { createVideoElement } from './player/video-element.ts'
 import type { AutoplayAudio } from './player/visit/autoplay.ts'
@@ -59,9 +58,9 @@ function start(stage: HTMLElement, session: SessionReference): void {
     onAudio: (audio) => offerUnmute(stage, video, audio),
   })
   playback.subscribe(() => {
-    const { codec } = playback.read()
+    const { codec, phase } = playback.read()
     if (codec !== undefined) void showNote(stage, codec)
-    if (!isRefused(playback)) return
+    if (!isRefusal(phase)) return
     leave()
     end()
     void showUnavailable(stage)
@@ -72,10 +71,6 @@ function start(stage: HTMLElement, session: SessionReference): void {
   })
   const track = () => analytics.track({ name: 'begin_video', session })
   video.addEventListener('playing', track, { once: true })
-}
-
-function isRefused(playback: Playback): boolean {
-  return isRefusal(playback.read().phase)
 }
 
 /** Without a response there are no ads and no analytics. */
