@@ -1,4 +1,5 @@
 // Scroll position of each visited history entry, so that Back restores it.
+import { number, object } from '../../shared/shape.ts'
 
 export interface Visit {
   /** Distance from the top in CSS pixels. */
@@ -58,15 +59,8 @@ export function readVisitMemory(open: () => Storage): VisitMemory {
   }
 }
 
+const visit = object({ scrollTop: number, seenShare: number })
+
 function isVisitEntry(entry: unknown): entry is [string, Visit] {
-  if (!Array.isArray(entry) || typeof entry[0] !== 'string') return false
-  const visit: unknown = entry[1]
-  return (
-    typeof visit === 'object' &&
-    visit !== null &&
-    'scrollTop' in visit &&
-    typeof visit.scrollTop === 'number' &&
-    'seenShare' in visit &&
-    typeof visit.seenShare === 'number'
-  )
+  return Array.isArray(entry) && typeof entry[0] === 'string' && visit(entry[1]) !== undefined
 }
