@@ -3,9 +3,11 @@ import { useEffect, useState } from 'react'
 
 const CONFIRMATION_MS = 2000
 
-/** The address of the page at a moment, in whole seconds. */
+/** The address of the page at a moment, in whole seconds; with the same views. */
 export function momentUrl(seconds: number): string {
   const url = new URL(location.pathname, location.href)
+  const views = new URLSearchParams(location.search).get('with')
+  if (views) url.searchParams.set('with', views)
   if (seconds > 0) url.searchParams.set('t', String(seconds))
   return url.href
 }
