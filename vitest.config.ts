@@ -1,4 +1,5 @@
 // Unit tests of server, shared and web next to their files, and integration tests in test/.
+import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { shareCompileCache } from './scripts/compile-cache.mjs'
@@ -42,22 +43,28 @@ const LACKING = [
     : []),
 ]
 
-/** Files that measure their process, or change all of it. */
+/** Files that measure their process, or change all of it: its memory, or the page in jsdom. */
 const ALONE = [
   'server/media/{hostile,segment-costs,*/long-*}.test.ts',
   'server/{media/codec/subtitle-file,decode/thumbnails/sidecar-size}.test.ts',
   'server/library/catalog/names/layout.test.ts',
   'server/stream/hls/session/hls-recording.test.ts',
   'server/storage/recordings/s3/http-get.test.ts',
+  'web/{*,ads/pages-with-ads}.test.tsx',
+  'web/language/*.test.{ts,tsx}',
 ]
 
-/** Long files first, then those that start programs, then all others. */
+const IN_JSDOM = '// @vitest-environment jsdom\n'
+
+/** Long files first, then those that start programs, those in jsdom, and all others. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {
       const longest = LONGEST.findIndex((name) => moduleId.includes(`/${name}.`))
       if (longest !== -1) return longest
-      return /\/test\/[^/]+$/.test(moduleId) ? LONGEST.length : LONGEST.length + 1
+      if (/\/test\/[^/]+$/.test(moduleId)) return LONGEST.length
+      // A process has one environment: files take turns in few processes if they follow each other.
+      return LONGEST.length + (readFileSync(moduleId, 'utf8').startsWith(IN_JSDOM) ? 1 : 2)
     }
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
   }
@@ -98,8 +105,20 @@ export default defineConfig({
         plugins: [hlsFromSource()],
         test: {
           ...project,
+          name: 'page',
+          include: ['web/**/*.test.{ts,tsx}'],
+          exclude: [...EXCLUDED, ...ALONE],
+          // What ends last is listed first.
+          setupFiles: ['test/page/clear-page.ts', ...project.setupFiles],
+          isolate: false,
+        },
+      },
+      {
+        plugins: [hlsFromSource()],
+        test: {
+          ...project,
           name: 'whole',
-          include: ['web/**/*.test.{ts,tsx}', 'test/**/*.test.ts', ...ALONE],
+          include: ['test/**/*.test.ts', ...ALONE],
           exclude: EXCLUDED,
         },
       },
