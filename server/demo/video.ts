@@ -86,10 +86,11 @@ export function encodeLoop(scene: Scene, palette: readonly string[], crf: number
 export function encodeClock(seconds: number): Buffer[] {
   const encoder = openVideoEncoder(CLOCK_CRF, 'ultrafast')
   const [luma, ...chroma] = createBar()
+  const planes = Buffer.concat([luma, ...chroma].map(({ pixels }) => pixels))
   const coded: CodedFrame[] = []
   for (let second = 0; second < seconds; second++) {
     drawClock(luma, second)
-    const planes = Buffer.concat([luma, ...chroma].map(({ pixels }) => pixels))
+    planes.set(luma.pixels)
     using frame = Frame.fromVideoBuffer(planes, FULL_FRAME)
     frame.pts = BigInt(second)
     frame.pictType = second % 2 === 0 ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_P

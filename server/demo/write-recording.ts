@@ -48,18 +48,19 @@ export function writeRecording(
   }
   FFmpegError.throwIfError(muxer.openOutputSync(), 'open output')
   FFmpegError.throwIfError(muxer.writeHeaderSync(null), 'write header')
-  const write = createWriter(muxer)
+  const writeImage = createWriter(muxer, images)
+  const writeSounds = sounds.map((track) => createWriter(muxer, track))
   let audio = Math.ceil((from * SAMPLE_RATE) / AUDIO_FRAME_SAMPLES)
   for (let number = from * FRAME_RATE; number < to * FRAME_RATE; number++) {
     const frame = assemble(video, clock, number)
     // B-frames are decoded one frame ahead.
-    write(images, { ...frame, dts: number - 1, isKeyframe: number % GOP_FRAMES === 0 })
+    writeImage({ ...frame, dts: number - 1, isKeyframe: number % GOP_FRAMES === 0 })
     const until = ((number + 1) / FRAME_RATE) * SAMPLE_RATE
     for (; audio * AUDIO_FRAME_SAMPLES < until; audio++) {
       const pts = audio * AUDIO_FRAME_SAMPLES
       for (const [track, { frames }] of music.entries()) {
         const { data } = itemAt(frames, audio)
-        write(itemAt(sounds, track), { data, pts, dts: pts, isKeyframe: true })
+        itemAt(writeSounds, track)({ data, pts, dts: pts, isKeyframe: true })
       }
     }
   }
@@ -96,18 +97,21 @@ function itemAt<Item>(items: readonly Item[], number: number): Item {
   return item
 }
 
-/** Writes frames whose times are in ticks of their encoder. */
-function createWriter(muxer: FormatContext) {
+/** Writes frames whose times are in ticks of their encoder, after the header. */
+function createWriter(muxer: FormatContext, { stream, encoder }: Track) {
   const packet = new Packet()
   packet.alloc()
-  return ({ stream, encoder }: Track, frame: CodedFrame & { dts: number; isKeyframe: boolean }) => {
+  const { index } = stream
+  const duration = BigInt(encoder.frameSize || 1)
+  const [from, to] = [encoder.timeBase, stream.timeBase]
+  return (frame: CodedFrame & { dts: number; isKeyframe: boolean }) => {
     packet.data = frame.data
-    packet.streamIndex = stream.index
+    packet.streamIndex = index
     packet.isKeyframe = frame.isKeyframe
     packet.pts = BigInt(frame.pts)
     packet.dts = BigInt(frame.dts)
-    packet.duration = BigInt(encoder.frameSize || 1)
-    packet.rescaleTs(encoder.timeBase, stream.timeBase)
+    packet.duration = duration
+    packet.rescaleTs(from, to)
     FFmpegError.throwIfError(muxer.writeFrameSync(packet), 'write frame')
   }
 }
