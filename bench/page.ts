@@ -62,7 +62,8 @@ export async function benchPage(bench: Bench): Promise<string[]> {
   const formats = isSmoke ? (['mp4'] as const) : (['mp4', 'ts'] as const)
   const { folder, outputs } = ensureMedia(bench.options, formats)
   // On both processors, as the browser is.
-  const { url: origin } = await bench.startNode({ recordings: folder, workers: 2 })
+  const workers = isSmoke ? 1 : 2
+  const { url: origin } = await bench.startNode({ recordings: folder, workers, processor: 'any' })
   await waitUntilListed(origin, formats.length)
   const pages: Page[] = formats.map((format) => ({
     name: `ours, ${format}`,
