@@ -12,6 +12,7 @@ import {
 import type { PlannedSegment } from '../server/stream/hls/playlist/segment-plan.ts'
 import { bytesFile } from './support/bytes-file.ts'
 import { encodeVideo } from './support/make/encode-video.ts'
+import type { EncodedFrame } from './support/make/encode-video.ts'
 import { writeVideo } from './support/make/write-video.ts'
 import { fixturePath } from './support/temp-library.ts'
 import { checkGrowth } from './support/verify/grow-recording.ts'
@@ -65,6 +66,10 @@ function worstDistance(segments: readonly Segment[]): number {
 const fixtures = (await readdir(fixturePath('.'))).filter((name) => name !== 'README.md')
 const CONTAINERS = ['ts', 'fmp4', 'mkv', 'flv', 'mp4'] as const
 
+/** The same video for all containers, encoded once. */
+let openGops: EncodedFrame[] | undefined
+let longGop: EncodedFrame[] | undefined
+
 describe('the start of a segment', () => {
   it.each(fixtures)('is when its first frame is shown: %s', async (name) => {
     const segments = await readSegments(await readFile(fixturePath(name))).catch(unlessUnplayable)
@@ -73,8 +78,8 @@ describe('the start of a segment', () => {
 
   it.each(CONTAINERS)('is when its first leading frame is shown: open GOPs in %s', async (form) => {
     const params = 'open-gop=1:bframes=3:b-adapt=0:b-pyramid=none'
-    const frames = encodeVideo({ codec: 'h264', frames: 500, gop: 63, params })
-    const bytes = writeVideo(form, { codec: 'h264', frames })
+    openGops ??= encodeVideo({ codec: 'h264', frames: 500, gop: 63, params })
+    const bytes = writeVideo(form, { codec: 'h264', frames: openGops })
     const segments = await readSegments(bytes)
     expect(segments.length).toBeGreaterThan(6)
     expect(worstDistance(segments)).toBeLessThan(TOLERANCE_SECONDS)
@@ -83,8 +88,8 @@ describe('the start of a segment', () => {
 
   it.each(CONTAINERS)('is when its first frame is shown: a long GOP in %s', async (form) => {
     const params = 'bframes=3:b-adapt=0'
-    const frames = encodeVideo({ codec: 'h264', frames: 1000, gop: 2000, params })
-    const segments = await readSegments(writeVideo(form, { codec: 'h264', frames }))
+    longGop ??= encodeVideo({ codec: 'h264', frames: 1000, gop: 2000, params })
+    const segments = await readSegments(writeVideo(form, { codec: 'h264', frames: longGop }))
     expect(segments.length).toBeGreaterThan(form === 'mp4' ? 0 : 3)
     expect(worstDistance(segments)).toBeLessThan(TOLERANCE_SECONDS)
   })
