@@ -79,15 +79,17 @@ function brightFrame(number: number, pixels: PixelForm): Frame {
   const eight = Buffer.alloc(pixels.startsWith('420') ? (luma * 3) / 2 : luma * 2, 128)
   eight.fill(16 + (number % 200), 0, luma)
   eight.fill(235, (number * 16) % luma, ((number * 16) % luma) + 64)
-  const ten = Uint16Array.from(eight, (value) => value * 4)
-  const bytes = pixels.endsWith(' 10') ? new Uint8Array(ten.buffer) : eight
-  const frame = copiedFrame(bytes, {
+  const frame = copiedFrame(pixels.endsWith(' 10') ? tenBits(eight) : eight, {
     width: ENCODED_WIDTH,
     height: ENCODED_HEIGHT,
     format: PIXEL_FORMATS[pixels],
   })
   frame.pts = BigInt(number)
   return frame
+}
+
+function tenBits(eight: Uint8Array): Uint8Array {
+  return new Uint8Array(Uint16Array.from(eight, (value) => value * 4).buffer)
 }
 
 function splitStartCodes(bytes: Buffer): Buffer[] {
