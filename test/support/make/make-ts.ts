@@ -77,7 +77,9 @@ export function h264Frame(
   const nal = isPredicted || kind === 'recovery' ? 0x41 : 0x65
   const slice = [0, 0, 1, nal, isPredicted ? 0x98 : 0x88]
   const head = [...start, 0x09, 0xf0, ...sets, ...sei, ...slice]
-  return Uint8Array.from({ length: Math.max(sizeBytes, head.length) }, (_, i) => head[i] ?? 0x55)
+  const frame = new Uint8Array(Math.max(sizeBytes, head.length)).fill(0x55)
+  frame.set(head)
+  return frame
 }
 
 /** AAC-LC frames in ADTS: 48 kHz, stereo, 1024 samples each. */
