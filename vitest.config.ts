@@ -54,6 +54,15 @@ const ALONE = [
   'web/language/*.test.{ts,tsx}',
 ]
 
+/** Files that request from servers, and leave nothing in their own process. */
+const CLIENTS = [
+  'test/{activity,ad-errors,admission,api,around,base-path,behaviour,cache-tags,chat}.test.ts',
+  'test/{deploy-files,discovery,edge-limits,egress,embeds,fixture-outcomes}.test.ts',
+  'test/{frame-times,hidden-addresses,hide,metrics,monitoring,operator,podcasts}.test.ts',
+  'test/{purging,recorded-playlists,replaced-recordings,segment-cache}.test.ts',
+  'test/{segment-starts,session-*,spec-map,storyboards}.test.ts',
+]
+
 const IN_JSDOM = '// @vitest-environment jsdom\n'
 
 /** Long files first, then those that start programs, those in jsdom, and all others. */
@@ -114,12 +123,21 @@ export default defineConfig({
         },
       },
       {
+        test: {
+          ...project,
+          name: 'clients',
+          include: CLIENTS,
+          exclude: EXCLUDED,
+          isolate: false,
+        },
+      },
+      {
         plugins: [hlsFromSource()],
         test: {
           ...project,
           name: 'whole',
           include: ['test/**/*.test.ts', ...ALONE],
-          exclude: EXCLUDED,
+          exclude: [...EXCLUDED, ...CLIENTS],
         },
       },
     ],
