@@ -277,7 +277,7 @@ describe('a growing recording of fragmented MP4', () => {
     expect(await growBytes(corrupt(bytes, createRandom(87045510)), [276])).toBe(10)
   })
 
-  it('reports an mdat whose size includes later fragments, as before they were written', async () => {
+  it('reports an mdat whose size includes later fragments, as before them', async () => {
     const session = plainSession(8).add('other video', 'gop', 'b-frames', 'gop')
     const bytes = Buffer.concat(RECORDERS['fragmented MP4'](session))
     expect(await growBytes(corrupt(bytes, createRandom(223014545)), [514])).toBe(5)
