@@ -229,6 +229,9 @@ describe.each(Object.entries(RECORDERS))('a growing recording of %s', (name, rec
 
   it('serves each byte once, whatever split points form a segment', async () => {
     const sessions = anySession(name === 'fragmented MP4' ? RECORDING_EVENTS : SOUND_EVENTS)
+    // Audio ends after a key frame of another section, which has none.
+    const pausedAudio = new MadeSession().head()
+    pausedAudio.add('gop', 'other video', 'audio only', 'video only', 'gop')
     let places = 0
     await fc.assert(
       fc.asyncProperty(sessions, fc.integer({ min: 2, max: 9 }), async (session, count) => {
@@ -247,7 +250,7 @@ describe.each(Object.entries(RECORDERS))('a growing recording of %s', (name, rec
         expect(new Set(await one).size).toBe((await one)?.length)
         places += (await one)?.length ?? 0
       }),
-      { numRuns: 30 },
+      { numRuns: 30, examples: [[pausedAudio, 2]] },
     )
     expect(places).toBeGreaterThan(500)
   })

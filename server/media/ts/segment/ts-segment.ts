@@ -18,7 +18,7 @@ import { readSetPackets } from './set-packets.ts'
 import { packetizeSection } from '../packets/table-section.ts'
 import { offsetOf, splitAtSections } from './gather-segment.ts'
 import type { RecordedSegment } from './gather-segment.ts'
-import type { TsSection, TsSource } from '../ts-source.ts'
+import type { TsSource } from '../ts-source.ts'
 
 /** Parts of the segment. */
 export async function readSegmentParts(
@@ -42,7 +42,7 @@ async function readChunk(
   const start = offsetOf(source, chunk.from)
   const end = offsetOf(source, chunk.to)
   const excluded = [
-    ...(await findCarried(file, source, { splitPoint: chunk.from, section: chunk.section })),
+    ...(await findCarried(file, source, chunk.from)),
     ...(await findTables(file, source, chunk)),
   ]
   const kept = subtractRanges(start, end, source.holes)
@@ -51,7 +51,7 @@ async function readChunk(
   for (let i = 0; i + 1 < kept.length; i += 2) {
     ranges.push(...subtractRanges(kept[i] ?? 0, kept[i + 1] ?? 0, holes))
   }
-  const carried = await findCarried(file, source, { splitPoint: chunk.to, section: chunk.section })
+  const carried = await findCarried(file, source, chunk.to)
   const sets = await findSets(file, source, chunk)
   return [
     tablesInFront(source, chunk),
@@ -76,10 +76,11 @@ async function findSets(
 async function findCarried(
   file: OpenFile,
   source: TsSource,
-  { splitPoint, section }: { splitPoint: number; section: TsSection },
+  splitPoint: number,
 ): Promise<number[]> {
   const carryBytes = source.carryBytes[splitPoint] ?? 0
-  const { audioPid } = section
+  const before = source.sections.findLast((section) => section.firstSplitPoint < splitPoint)
+  const audioPid = before?.audioPid
   if (carryBytes === 0 || audioPid === undefined) return []
   const from = offsetOf(source, splitPoint)
   return findPackets(file, source, {
