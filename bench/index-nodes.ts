@@ -14,8 +14,8 @@ import { formatTable } from './table.ts'
 
 const RECORDINGS = { full: 10_000, smoke: 20 } as const
 const NODES = [1, 3] as const
-/** Between two zones of a provider. With less, these processors would be the limit. */
-const LINK = { megabitsPerSecond: 1000, roundTripMs: 20 }
+/** To another continent: with less, two processors are the limit of all nodes and the store. */
+const LINK = { megabitsPerSecond: 1000, roundTripMs: 80 }
 const POLL_MS = 200
 
 export async function benchIndexNodes(bench: Bench): Promise<string[]> {
