@@ -1,6 +1,6 @@
 // Analytics in a real browser: the events that the site's collector and Google Analytics receive
 // during a visit.
-import type { Page, Request } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import { fixtureStreamer } from './library.ts'
 import { expect, test as base } from './site.ts'
 
@@ -48,9 +48,22 @@ async function watchOneSession(page: Page): Promise<void> {
     .toBeGreaterThan(0.5)
 }
 
-function namesIn(request: Request): string[] {
-  const events: { name: string }[] = JSON.parse(request.postData() ?? '[]')
-  return events.map(({ name }) => name)
+/** Names of the events that the page has given to its beacons. */
+function sentNames(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const bodies: string[] = Reflect.get(window, 'beacons')
+    return bodies.flatMap((body) => JSON.parse(body) as { name: string }[]).map(({ name }) => name)
+  })
+}
+
+function recordBeacons(): void {
+  const beacons: unknown[] = []
+  Object.assign(window, { beacons })
+  const send = navigator.sendBeacon.bind(navigator)
+  navigator.sendBeacon = (url, body) => {
+    beacons.push(body)
+    return send(url, body)
+  }
 }
 
 test('sends a visit in order to the collector and Google Analytics, the video once', async ({
@@ -58,12 +71,11 @@ test('sends a visit in order to the collector and Google Analytics, the video on
   consoleErrors,
 }) => {
   await stubServices(page)
-  const sent: string[] = []
-  page.on('request', (request) => {
-    if (request.url().endsWith('/api/activity')) sent.push(...namesIn(request))
-  })
+  await page.addInitScript(recordBeacons)
+  const isRequested = page.waitForRequest(/\/api\/activity$/)
   await watchOneSession(page)
-  await expect.poll(() => sent).toEqual(visit)
+  await expect.poll(() => sentNames(page)).toEqual(visit)
+  expect((await isRequested).method()).toBe('POST')
   const queued = await page.evaluate(() => {
     const layer: ArrayLike<unknown>[] = Reflect.get(window, 'dataLayer') ?? []
     return layer.filter((entry) => entry[0] === 'event').map((entry) => String(entry[1]))
