@@ -35,12 +35,14 @@ export async function setColors(
   page: Page,
   colors: { colorScheme: 'light' | 'dark'; contrast: 'more' | 'no-preference' },
 ): Promise<void> {
-  await page.emulateMedia({ ...colors, reducedMotion: 'reduce' })
-  // They change with the next frame; those of cards out of sight only if these are rendered.
-  await page.evaluate(async () => {
+  // Cards out of sight change their colours only if they are rendered.
+  await page.evaluate(() => {
     const style = new CSSStyleSheet()
-    style.replaceSync('* { content-visibility: visible !important }')
+    style.replaceSync('* { content-visibility: visible !important; transition: none !important }')
     document.adoptedStyleSheets = [style]
+  })
+  await page.emulateMedia({ ...colors, reducedMotion: 'reduce' })
+  await page.evaluate(async () => {
     for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame)
   })
 }
