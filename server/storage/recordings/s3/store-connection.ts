@@ -7,7 +7,7 @@ import type { S3ClientResolvedConfig } from '@aws-sdk/client-s3'
 import { withTimeout } from '../../../../shared/with-timeout.ts'
 import { AppError } from '../../../base/errors.ts'
 
-/** Node reads no more at once. */
+/** Larger ones are filled, but whole segments take no less processor time. */
 const BUFFER_BYTES = 64 * 1024
 /** The same of TLS, where one read may have several parts. */
 const SECURE_BUFFER_BYTES = 16 * 1024
