@@ -84,17 +84,21 @@ export class InspectionJobs {
     signal.throwIfAborted()
     const key = inspectionKey(path, stat.version)
     const { promise, resolve, reject } = Promise.withResolvers<Inspection>()
+    // Of a row that was removed and found again: one result settles both.
+    const earlier = this.#waiting.get(key)
+    if (earlier !== undefined) promise.then(earlier.resolve, earlier.reject)
     const abort = (): void => reject(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
     const { sizeBytes, modifiedMs, version } = stat
     const job = { path, kind, stat: { sizeBytes, modifiedMs, version }, session }
     const unadded = { isAlone: false, newJob: undefined, addedAtMs: undefined }
-    this.#waiting.set(key, { key, job, isRequested, ...unadded, resolve, reject })
+    const waiting = { key, job, isRequested, ...unadded, resolve, reject }
+    this.#waiting.set(key, waiting)
     this.#wake.ring()
     try {
       return await promise
     } finally {
-      this.#waiting.delete(key)
+      if (this.#waiting.get(key) === waiting) this.#waiting.delete(key)
       signal.removeEventListener('abort', abort)
     }
   }

@@ -92,6 +92,15 @@ it('runs each inspection once, on any node, and returns its result', async () =>
   expect(ran.flat().toSorted()).toEqual(names.map((name) => recording(name).path).toSorted())
 })
 
+it('returns the result to each row of a recording that was removed and found again', async () => {
+  const { jobs } = scanWith(await database.openQueues())
+  const { signal } = database
+  const before = jobs.inspect(recording('s'), signal)
+  const after = jobs.inspect(recording('s'), signal)
+  inspectWith(await database.openQueues())
+  expect(await Promise.all([before, after])).toEqual([playable, playable])
+})
+
 it('reports unplayable, deleted and unreadable recordings to the scanning node', async () => {
   const { jobs } = scanWith(await database.openQueues())
   const unplayable = { status: 'unplayable', reason: { code: 'encrypted' } } as const
