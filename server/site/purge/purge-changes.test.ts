@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { StreamerItem } from '../../../shared/contract.ts'
 import type { SessionReference } from '../../../shared/paths.ts'
 import type { SessionRow } from '../../library/catalog/catalog.ts'
 import { rowOf as rowOfName } from '../../library/catalog/store/hidden.ts'
@@ -13,6 +14,7 @@ const session = { streamer: 'alice', date: '2026-01-31', sessionId: '1' }
 let generation: number
 let changes: SessionReference[] | 'all'
 let hidden: HiddenName[]
+let streamers: StreamerItem[]
 /** Thrown by the next lookup of a session. */
 let failure: Error | undefined
 /** When the recording of `session` was modified; undefined if there is none. */
@@ -22,6 +24,7 @@ beforeEach(() => {
   generation = 7
   changes = []
   hidden = []
+  streamers = ['alice', 'bob'].map((name) => ({ name, recording_count: 1 }))
   modifiedMs = 0
   failure = undefined
 })
@@ -33,10 +36,7 @@ function follow(): ChangedTags {
     catalog: {
       generation: () => generation,
       changes: (after) => (after === generation ? [] : changes),
-      listStreamers: () => [
-        { name: 'alice', recording_count: 1 },
-        { name: 'bob', recording_count: 1 },
-      ],
+      listStreamers: () => streamers,
       findSession: (found) => {
         const error = failure
         failure = undefined
@@ -119,6 +119,21 @@ describe('the tags of changes', () => {
     expect(tags.next(1000)).toEqual([])
     expect(tags.next(60_000)).toEqual(all)
     expect(tags.next(120_000)).toEqual([])
+  })
+
+  it('are those of all streamers again after the clock was set back', () => {
+    const tags = follow()
+    change('all')
+    expect(tags.next(1e9)).toHaveLength(2)
+    change('all')
+    expect(tags.next(0)).toHaveLength(2)
+  })
+
+  it('are those of more streamers than a call can have arguments', () => {
+    streamers = Array.from({ length: 200_000 }, (_, n) => ({ name: `s${n}`, recording_count: 1 }))
+    const tags = follow()
+    change('all')
+    expect(tags.next(0)).toHaveLength(200_000)
   })
 
   it('are complete after a call that failed', () => {

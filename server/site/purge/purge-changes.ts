@@ -90,14 +90,16 @@ export class ChangedTags {
       isGrowing: this.#isGrowing(session, nowMs),
     }))
     const isAllChanged = wasAllChanged || changes === 'all'
-    const isPurgingAll = isAllChanged && nowMs - this.#purgedAllAtMs >= PURGE_ALL_EVERY_MS
+    // The clock may have been set back.
+    const sincePurgedMs = Math.abs(nowMs - this.#purgedAllAtMs)
+    const isPurgingAll = isAllChanged && sincePurgedMs >= PURGE_ALL_EVERY_MS
     const streamers = isPurgingAll ? catalog.listStreamers() : []
     // Nothing fails from here on, so that no change is lost.
     const tags = [...names].flatMap(([key, name]) =>
       this.#known.hidden.has(key) ? [] : tagsOfHidden(name),
     )
     for (const { session, isGrowing } of changed) tags.push(...this.#tagsOf(session, isGrowing))
-    tags.push(...streamers.map(({ name }) => streamerTag(name)))
+    for (const { name } of streamers) tags.push(streamerTag(name))
     if (isPurgingAll) this.#purgedAllAtMs = nowMs
     this.#isFirst = false
     this.#known = {
