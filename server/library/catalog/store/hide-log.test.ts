@@ -91,6 +91,12 @@ describe('lastRun()', () => {
     expect(lastRun([])).toEqual([])
   })
 
+  test('is the last one also after the clock was set back', () => {
+    const log = [entry(9, 'hide', '1'), entry(2, 'hide', '2'), entry(2, 'hide', '3')]
+    const [two, three] = ['2', '3'].map((id) => session('alice', '2026-01-31', id))
+    expect(lastRun(log)).toEqual([two, three])
+  })
+
   test('distinguishes sessions by streamer and date', () => {
     const other = { ...entry(1, 'unhide', '1'), date: '2026-02-01' }
     const another = { ...entry(1, 'unhide', '1'), streamer: 'bob' }

@@ -70,8 +70,8 @@ export function lastRun(log: readonly HideLogEntry[]): HiddenName[] {
     else hidden.delete(key)
   }
   const entries = [...hidden.values()]
-  // All changes of a run have one time.
-  const atMs = entries.reduce((latest, entry) => Math.max(latest, entry.atMs), 0)
+  // All changes of a run have one time. A clock that was set back has earlier ones later.
+  const atMs = entries.at(-1)?.atMs
   return entries
     .filter((entry) => entry.atMs === atMs)
     .map(({ streamer, date, sessionId }) => nameOf({ streamer, date, sessionId }))
