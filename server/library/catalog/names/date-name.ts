@@ -39,9 +39,13 @@ function endOfUnixTime(text: string, start: number): number | undefined {
   return timeMs !== undefined && timeMs >= EARLIEST_UNIX_MS ? end : undefined
 }
 
-/** The UTC day of a time, as `2026-01-31`. */
+/** Beyond, there is no calendar (ECMAScript 21.4.1.1); file systems store such times, too. */
+const LATEST_MS = 8.64e15
+
+/** The UTC day of a time, as `2026-01-31`; that of time 0 for one without a day. */
 export function utcDay(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 10)
+  const hasDay = Math.abs(timeMs) <= LATEST_MS
+  return new Date(hasDay ? timeMs : 0).toISOString().slice(0, 10)
 }
 
 function endOfDay(text: string, start: number, separator: string): number | undefined {

@@ -139,6 +139,12 @@ test('the identity of a layout includes the library name where it depends on it'
   expect(identity('srs', 'a')).not.toBe(identity('mediamtx', 'a'))
 })
 
+test('a file with a time that no calendar has is a session', () => {
+  const layout = createLayout('{streamer}-{sessionId}')
+  const entry = { name: 'a-1.ts', kind: 'file', modifiedMs: 2 ** 63 } as const
+  expect(layout.match(layout.root, entry)?.session.date).toBe('1970-01-01')
+})
+
 test('without a library name, a preset without {streamer} matches nothing', () => {
   const layout = createLayout('obs')
   const entry = { name: `${iso} ${time}.mkv`, kind: 'file', modifiedMs: 0 } as const
