@@ -170,6 +170,25 @@ test('of several new recordings of one session, one represents it', async () => 
   expect(catalog.listSessions('s')?.map(({ sessionId }) => sessionId)).toEqual(['4', '2', '1'])
 })
 
+test('a recording stays although a bucket has a folder of its name', async () => {
+  put('s/2026-01-01/1.ts')
+  put('notes/text.txt')
+  const folder = new FolderStorage(root)
+  const storage: Storage = {
+    ...storageWith(() => undefined),
+    list: async (path, options) => {
+      if (path === 's/2026-01-01/1.ts') return folder.list('notes', options)
+      const entries = await folder.list(path, options)
+      const isOfFile = path === 's/2026-01-01'
+      return isOfFile ? [...entries, { name: '1.ts', kind: 'folder' }] : entries
+    },
+  }
+  for (let walks = 0; walks < 2; walks += 1) {
+    await walkLibrary('', walkOptions({ storage }), signal)
+    expect(catalog.listSessions('s')).toEqual([{ date: '2026-01-01', sessionId: '1' }])
+  }
+})
+
 test('a recording added to a known date ranks after a better one', async () => {
   put('s/2026-01-01/1.mp4')
   await walkLibrary('', walkOptions(), signal)

@@ -214,16 +214,20 @@ class Walk {
     const goneFolders = new Set(known.folders)
     const gone = new Map(known.recordings.map((recording) => [recording.name, recording]))
     const others: StorageEntry[] = []
+    const recordings = new Set<string>()
     for (const entry of entries) {
       const { name, kind, stat } = entry
-      if (kind === 'folder' && this.#meetFolder(folder, name)) {
+      // In a bucket, a folder may have the name of a file, and both would have one row.
+      if (kind === 'folder' && !recordings.has(name) && this.#meetFolder(folder, name)) {
         goneFolders.delete(name)
         gone.delete(name)
         continue
       }
       const met = stat && { name, kind, stat, sidecars: signFileSidecars(name, sidecars) }
-      if (met && this.#meetRecording(folder, met, gone.get(name))) gone.delete(name)
-      else others.push(entry)
+      if (met && this.#meetRecording(folder, met, gone.get(name))) {
+        recordings.add(name)
+        gone.delete(name)
+      } else others.push(entry)
     }
     unmatched?.meet(path, others)
     for (const { id } of gone.values()) this.#gone.push(id)
