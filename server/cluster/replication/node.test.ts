@@ -341,6 +341,28 @@ describe('a node that follows', () => {
     await expect.poll(() => second.catalog.listStreamers()).toHaveLength(1)
     expect(second.problems).toContainEqual({ kind: 'invalid', rows: 1 })
   })
+
+  it('has no start that no calendar has', async () => {
+    const first = await scanningNode('a')
+    first.writer.apply({
+      found: [found('alice/2026-01-31/1'), found('alice/2026-01-31/2')],
+      gone: [],
+    })
+    await expect.poll(() => first.node.figures().outbox).toBe(0)
+    const tooLate = Number.MAX_SAFE_INTEGER
+    await queryOnce(
+      url,
+      `UPDATE aftercast.recordings SET recorded_start_ms = ${tooLate} WHERE session_id = '1'`,
+    )
+    await queryOnce(
+      url,
+      `UPDATE aftercast.recordings SET facts = '{"startMs":${tooLate}}' WHERE session_id = '2'`,
+    )
+    const second = startNode('b')
+    await expect.poll(() => second.catalog.listSessions('alice')).toHaveLength(2)
+    const details = second.catalog.listDetails('alice') ?? []
+    expect(details.map(({ startMs }) => startMs)).toEqual([undefined, undefined])
+  })
 })
 
 describe('nodes that connect through PgBouncer in transaction mode', () => {

@@ -113,8 +113,10 @@ function digitsOf(text: string): string {
 }
 
 /** A plausible start in whole milliseconds since 1970. */
-export function plausibleStart(timeMs: number): number | undefined {
-  return timeMs >= EARLIEST_MS && timeMs < LATEST_MS ? Math.round(timeMs) : undefined
+export function plausibleStart(timeMs: number | null): number | undefined {
+  return timeMs !== null && timeMs >= EARLIEST_MS && timeMs < LATEST_MS
+    ? Math.round(timeMs)
+    : undefined
 }
 
 /** The start in ISO 8601 with a time and a zone; a date alone is none. */

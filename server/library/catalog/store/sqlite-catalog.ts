@@ -32,7 +32,7 @@ import { parseStoredReason } from './stored-reason.ts'
 import { formatDuration } from '../names/format-duration.ts'
 import { joinPath } from '../../../storage/recordings/library-path.ts'
 import { compareSessions, compareStreamers, findSorted, sortStreamers } from '../names/ordering.ts'
-import { startOfNames } from '../names/start-time.ts'
+import { plausibleStart, startOfNames } from '../names/start-time.ts'
 
 /**
  * Cached sessions over all lists, about 130 bytes each. HTTP caches the responses and reads a list
@@ -314,7 +314,7 @@ function sessionDetail(row: DetailRow): SessionDetail {
 function factsOf(row: DetailRow): SidecarFacts {
   const facts = parseFacts(row.facts)
   if (facts.startMs !== undefined) return facts
-  const startMs = row.recordedStartMs ?? startOfNames(row)
+  const startMs = plausibleStart(row.recordedStartMs) ?? startOfNames(row)
   return startMs === undefined ? facts : { ...facts, startMs }
 }
 

@@ -1,12 +1,16 @@
 // The catalog stores what the sidecars of a session contain as JSON in the column `facts`.
 import { sessionTextFields } from '../../../../shared/contract.ts'
-import { count, object, optional } from '../../../../shared/shape.ts'
-import type { Shaped } from '../../../../shared/shape.ts'
+import { object, optional } from '../../../../shared/shape.ts'
+import type { Shape, Shaped } from '../../../../shared/shape.ts'
+import { plausibleStart } from '../names/start-time.ts'
+
+const start: Shape<number> = (value) =>
+  typeof value === 'number' ? plausibleStart(value) : undefined
 
 const factsShape = object({
   ...sessionTextFields,
   /** Start in milliseconds since 1970. */
-  startMs: optional(count),
+  startMs: optional(start),
 })
 
 /** For lists: the untrusted text that they show of a session, and its start. */
