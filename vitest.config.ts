@@ -47,7 +47,7 @@ const LACKING = [
 const ALONE = [
   'server/media/{hostile,segment-costs,*/long-*}.test.ts',
   'server/{media/codec/subtitle-file,decode/thumbnails/sidecar-size}.test.ts',
-  'server/library/catalog/names/layout.test.ts',
+  'server/library/{catalog/names/layout,metadata/chat-files}.test.ts',
   'server/stream/hls/session/hls-recording.test.ts',
   'server/storage/recordings/s3/http-get.test.ts',
   'web/{*,ads/pages-with-ads}.test.tsx',

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { bytesFile } from '../../../test/support/bytes-file.ts'
+import { watchCpu } from '../../../test/support/cpu-time.ts'
 import { createAdmission } from '../../base/admission/limits.ts'
 import { FolderStorage } from '../../storage/recordings/folder/folder-storage.ts'
 import type { StorageEntry } from '../../storage/recordings/storage.ts'
@@ -52,6 +53,19 @@ describe('the chat file of a recording', () => {
     await place('a/1.ts', 'a/1.json', 'a/1.txt', 'a/1-chat.txt', 'a/2.chat.json', 'a/chat.json')
     expect(await found('a/1.ts', 'file')).toEqual([['a/1-chat.txt', undefined]])
     expect(opened).toEqual(['other', 'CHAT'])
+  })
+
+  it('is found quickly among names with very many separators', async () => {
+    const names = Array.from({ length: 50_000 }, (_, n) => `1${'-'.repeat(230)}${n}.json`)
+    const storage = new FolderStorage(root, {})
+    const files = createFiles({
+      open: async (file) => storage.open(file),
+      stat: async (file) => storage.stat(file),
+      list: async () => ['1.ts', ...names].map((name): StorageEntry => ({ name, kind: 'file' })),
+    })
+    const cpuMs = watchCpu()
+    expect(await files.find({ path: '1.ts', kind: 'file' }, signal)).toEqual([])
+    expect(cpuMs()).toBeLessThan(2000)
   })
 
   it('belongs to the longest name', async () => {

@@ -51,12 +51,19 @@ const HEAD_BYTES = 64 * 1024
 const MAX_CANDIDATES = 8
 const MAX_KNOWN_FILES = 10_000
 
+/** Bases of recordings and folders. */
+interface Bases {
+  /** As keys. */
+  names: Record<string, true>
+  /** Each once, the longest first: far fewer than names. */
+  lengths: number[]
+}
+
 /** The names in a folder. */
 interface FolderNames {
   /** Of files that may be chats. */
   names: string[]
-  /** Bases of recordings and folders: the keys. */
-  bases: Record<string, true>
+  bases: Bases
   hasPlaylist: boolean
 }
 
@@ -157,7 +164,7 @@ export class ChatFiles {
 }
 
 function namesIn(entries: readonly StorageEntry[]): FolderNames {
-  const bases: FolderNames['bases'] = Object.create(null)
+  const bases: Bases['names'] = Object.create(null)
   const names: string[] = []
   const marked: string[] = []
   for (const { name, kind } of entries) {
@@ -171,7 +178,15 @@ function namesIn(entries: readonly StorageEntry[]): FolderNames {
   // Videos of the chat, which is that of the recording.
   for (const base of marked) for (const mark of CHAT_MARKS) delete bases[base + mark]
   const hasPlaylist = entries.some(({ name }) => name.toLowerCase().endsWith('.m3u8'))
-  return { names, bases, hasPlaylist }
+  const lengths = new Set(Object.keys(bases).map(({ length }) => length))
+  return {
+    names,
+    bases: {
+      names: bases,
+      lengths: [...lengths].filter((length) => length > 0).toSorted((a, b) => b - a),
+    },
+    hasPlaylist,
+  }
 }
 
 function baseOf(name: string): string {
@@ -184,12 +199,11 @@ export function chatBase(name: string): string {
 }
 
 /** `1-2.json` belongs to `1-2.ts` rather than to `1.ts`. */
-function longestBase(name: string, bases: FolderNames['bases']): string | undefined {
-  for (let length = name.length - 1; length > 0; length -= 1) {
-    const base = name.slice(0, length)
-    if (SEPARATOR.test(name.charAt(length)) && base in bases) return base
-  }
-  return undefined
+function longestBase(name: string, { names, lengths }: Bases): string | undefined {
+  const length = lengths.find(
+    (each) => SEPARATOR.test(name.charAt(each)) && name.slice(0, each) in names,
+  )
+  return length === undefined ? undefined : name.slice(0, length)
 }
 
 function isCandidate(name: string): boolean {
