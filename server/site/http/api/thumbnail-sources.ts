@@ -23,23 +23,28 @@ import type {
 const STREAMER_IMAGES = ['avatar', 'poster']
 /** Newest sessions of a streamer that are tried for its thumbnail. */
 const MAX_SESSIONS = 8
-// A page of cards needs one folder many times. A new image is found after this time.
-const MAX_FOLDERS = 1000
+/** Files of all cached folders. A page of cards needs one folder many times. */
+const MAX_NAMES = 250_000
+/** A new image is found after this time. */
 const FOLDER_TTL_MS = 5000
 
 export interface ThumbnailSourceOptions {
-  catalog: Catalog
-  storage: Storage
-  sessions: SessionOpener
+  catalog: Pick<Catalog, 'findSession' | 'newestSessions'>
+  storage: Pick<Storage, 'list' | 'open' | 'stat'>
+  sessions: Pick<SessionOpener, 'openListed'>
   admission: Pick<Admission, 'recordings'>
 }
 
 export class ThumbnailSources {
-  readonly #catalog: Catalog
-  readonly #storage: Storage
-  readonly #sessions: SessionOpener
+  readonly #catalog: ThumbnailSourceOptions['catalog']
+  readonly #storage: ThumbnailSourceOptions['storage']
+  readonly #sessions: ThumbnailSourceOptions['sessions']
   readonly #gate: Gate
-  readonly #folders = new LRUCache<string, string[]>({ max: MAX_FOLDERS, ttl: FOLDER_TTL_MS })
+  readonly #folders = new LRUCache<string, string[]>({
+    maxSize: MAX_NAMES,
+    sizeCalculation: (names) => names.length + 1,
+    ttl: FOLDER_TTL_MS,
+  })
 
   constructor({ catalog, storage, sessions, admission }: ThumbnailSourceOptions) {
     this.#catalog = catalog
