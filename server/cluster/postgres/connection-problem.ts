@@ -17,6 +17,18 @@ export function describeProblem(error: unknown): ConnectionProblem {
   const message = error instanceof Error ? error.message : String(error)
   // Classes of SQLSTATE: invalid authorization, invalid catalog name, insufficient privilege.
   const isRefused = /^(?:28...|3D...|42501)$/.test(code) || REFUSED.test(message)
-  const text = systemReason(code) ?? (message === '' ? code : inOneLine(message))
-  return { kind: isRefused ? 'refused' : 'unreachable', text }
+  const reason = systemReason(code) ?? (message === '' ? code : inOneLine(message))
+  const file = unreadableFile(error)
+  const isOfUrl = file !== undefined || error instanceof URIError
+  return {
+    kind: isRefused || isOfUrl ? 'refused' : 'unreachable',
+    text: file === undefined ? reason : `${reason}: ${inOneLine(file)}`,
+  }
+}
+
+/** The file of a certificate that the URL names, if the driver cannot read it. */
+function unreadableFile(error: unknown): string | undefined {
+  const isOfFile = error instanceof Error && 'syscall' in error && error.syscall === 'open'
+  const mayPass = ['EMFILE', 'ENFILE'].includes(codeOf(error))
+  return isOfFile && !mayPass && 'path' in error ? String(error.path) : undefined
 }

@@ -425,4 +425,14 @@ describe('a connection that the server closes', () => {
       text: 'password authentication failed for user "aftercast"',
     })
   })
+
+  it.each([
+    ['?sslmode=verify-full&sslrootcert=/no/ca.pem', 'there is no such file or folder: /no/ca.pem'],
+    ['%ff', 'URI malformed'],
+  ])('is refused with a URL that ends in %s', async (ending, text) => {
+    const refused = openSharedDatabase(url + ending, () => undefined)
+    const error: unknown = await readLibrary(refused).catch((reason: unknown) => reason)
+    await refused.destroy()
+    expect(describeProblem(error)).toEqual({ kind: 'refused', text })
+  })
 })
