@@ -44,6 +44,12 @@ export class ThumbnailSources {
     maxSize: MAX_NAMES,
     sizeCalculation: (names) => names.length + 1,
     ttl: FOLDER_TTL_MS,
+    // Also if others have taken its place.
+    ignoreFetchAbort: true,
+    fetchMethod: async (folder) => {
+      const entries = await this.#storage.list(folder)
+      return entries.filter(({ kind }) => kind === 'file').map(({ name }) => name)
+    },
   })
 
   constructor({ catalog, storage, sessions, admission }: ThumbnailSourceOptions) {
@@ -173,13 +179,9 @@ export class ThumbnailSources {
     return bytes.subarray(0, length)
   }
 
+  /** Requests of one page share a listing, which an object store charges for. */
   async #names(folder: string): Promise<string[]> {
-    const cached = this.#folders.get(folder)
-    if (cached !== undefined) return cached
-    const entries = await this.#storage.list(folder)
-    const names = entries.filter(({ kind }) => kind === 'file').map(({ name }) => name)
-    this.#folders.set(folder, names)
-    return names
+    return (await this.#folders.fetch(folder)) ?? []
   }
 }
 
