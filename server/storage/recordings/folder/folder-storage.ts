@@ -1,6 +1,6 @@
 // Recordings in a local folder. Enforces containment: nothing outside of the folder is listed or
 // opened.
-import { close, constants, lstat, open, readdir, readlink, realpath, stat } from 'node:fs'
+import { constants, lstat, open, readdir, readlink, realpath, stat } from 'node:fs'
 import { opendir } from 'node:fs/promises'
 import type { Dirent, Stats } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { addStats, mayBeMisread, sortEntries, STAT_NUMBERS, statFiles } from './
 import { orAppError } from './folder-errors.ts'
 import type { OddEntry, ReadFolder } from './read-folder.ts'
 import type { FolderThread } from './folder-thread.ts'
-import { DescriptorFile, fileStat, statDescriptor } from './open-file.ts'
+import { closeDescriptor, DescriptorFile, fileStat, statDescriptor } from './open-file.ts'
 import type { PageCache } from '../page-cache.ts'
 import { isInside, joinLibraryPath } from './storage-path.ts'
 import type {
@@ -59,7 +59,6 @@ const realPathOf = promisify(realpath.native)
 const statPath = promisify<string, Stats>(stat)
 const lstatPath = promisify<string, Stats>(lstat)
 const openPath = promisify<string, number, number>(open)
-const closeDescriptor = promisify(close)
 const readLink = promisify<string, string>(readlink)
 const readFolder = promisify<string, { withFileTypes: true }, Dirent[]>(readdir)
 

@@ -6,8 +6,14 @@ import { AppError } from '../../../base/errors.ts'
 import type { PageCache } from '../page-cache.ts'
 import type { FileStat, OpenFile } from '../storage.ts'
 
-const closeDescriptor = promisify(close)
 const fstatDescriptor = promisify(fstat)
+
+/** Never rejects: some mounts report here what no read depends on, and the descriptor is closed. */
+export async function closeDescriptor(descriptor: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  close(descriptor, () => resolve())
+  await promise
+}
 
 /** Stat of a descriptor. */
 export function statDescriptor(descriptor: number): Promise<Stats> {
