@@ -229,10 +229,11 @@ export default defineConfig({
     { files: ['server/*/**'], rules: importRule([noProcess, unnamedFolder, unnamedSubfolder]) },
     serverFolder('base', []),
     ...serverLayers.map(([folder, allowed]) => serverFolder(folder, allowed)),
-    appFolder('app', ['app/cluster']),
+    appFolder('app', ['app/cluster', 'app/metrics']),
     appFolder('app/cluster', ['app']),
+    appFolder('app/metrics', ['app']),
     appFolder('app/operator', ['app', 'app/cluster']),
-    appFolder('app/commands', ['app', 'app/cluster', 'app/operator']),
+    appFolder('app/commands', ['app', 'app/cluster', 'app/metrics', 'app/operator']),
     ...serverPrograms(),
     ...webRules(),
     {

@@ -88,7 +88,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     extensions: [activity.addRoute, advertising.addRoutes],
   })
   if (config.server.metrics !== undefined) {
-    const { measureServer } = await import('./metrics.ts')
+    const { measureServer } = await import('./metrics/metrics.ts')
     measureServer(app, { library, decoder, sender, segmentCache, activity, pacing, networks })
   }
   await app.listen({ host, port }).catch((cause: unknown) => {

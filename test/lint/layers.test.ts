@@ -125,8 +125,9 @@ const serverRows = `
   site/operator             base/{errors,problem-text,admission} site/analytics library/catalog/store
   cluster/replication       base/errors library/{catalog,catalog/store} site/{analytics,page-assets} cluster/postgres
   app                       * !app/commands !app/operator
-  app/cluster               * !app/commands !app/operator
-  app/operator              * !app/commands
+  app/cluster               * !app/commands !app/metrics !app/operator
+  app/metrics               * !app/cluster !app/commands !app/operator
+  app/operator              * !app/commands !app/metrics
   app/commands              *
   app/program               base/{errors,config} app app/commands
   app/process               app base/log app/program

@@ -20,7 +20,7 @@ import { encodeOffer } from '../encoded-video.ts'
 import { awaitIndexOfPrimary } from '../index-requests.ts'
 import { openLibrary } from '../library.ts'
 import { createLog } from '../../base/log/logger.ts'
-import type { MetricsListener } from '../metrics.ts'
+import type { MetricsListener } from '../metrics/private-listener.ts'
 import { addPageAssets, exchangePageAssets } from '../page-assets.ts'
 import { claimRecordings } from '../recordings.ts'
 import { createUnmatchedNote, describeEmptyLibrary, logUnmatched } from '../library-notes.ts'
@@ -129,7 +129,7 @@ async function runNode(
   if (!isWorker && !library.hasDecoders) logger.warn(WITHOUT_DECODERS)
   try {
     if (config.server.metrics !== undefined) {
-      const { measureArtifacts, measureLog } = await import('../metrics.ts')
+      const { measureArtifacts, measureLog } = await import('../metrics/metrics.ts')
       const process = isWorker || config.server.workers === 1 ? 'serving' : 'primary'
       measureLog(process, figures)
       if (artifacts !== undefined) measureArtifacts(process, () => artifacts.figures)
@@ -206,7 +206,7 @@ async function serveBesideScan(serving: Node, scan: Scan, start: Start | undefin
   const state = { isWalked: false }
   const metrics = await startMetrics(serving, scan, () => state.isWalked)
   if (metrics !== undefined && start === undefined) {
-    const { measureLibrary } = await import('../metrics.ts')
+    const { measureLibrary } = await import('../metrics/metrics.ts')
     measureLibrary(serving.library)
   }
   const { prioritise: onRequested } = scan
@@ -250,8 +250,8 @@ async function startMetrics(
 ): Promise<MetricsListener | undefined> {
   const { metrics, metricsHosts } = serving.config.server
   if (metrics === undefined) return undefined
-  const { listenForMetrics, measureJobs, measureNode, measureScan, readMetrics } =
-    await import('../metrics.ts')
+  const { measureJobs, measureNode, measureScan } = await import('../metrics/metrics.ts')
+  const { listenForMetrics, readMetrics } = await import('../metrics/private-listener.ts')
   const { createOperator } = await import('../operator/operator.ts')
   measureScan(queue)
   if (figures !== undefined) measureNode(figures)

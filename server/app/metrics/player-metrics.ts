@@ -1,8 +1,8 @@
 // Prometheus metrics of what players report: startup, stalls, errors and failed pre-rolls.
 import { Counter, Histogram } from 'prom-client'
-import type { QualityEvent } from '../../shared/contract.ts'
-import { VAST_ERROR_CODES } from '../../shared/vast-error-codes.ts'
-import type { Activity } from './activity.ts'
+import type { QualityEvent } from '../../../shared/contract.ts'
+import { VAST_ERROR_CODES } from '../../../shared/vast-error-codes.ts'
+import type { Activity } from '../activity.ts'
 
 type PlaybackReport = Extract<QualityEvent, { name: 'playback' }>
 

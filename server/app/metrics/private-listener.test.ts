@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isOwnHost } from './own-host.ts'
+import { isOwnHost } from './private-listener.ts'
 
 const names = ['Metrics.example', 'aftercast']
 

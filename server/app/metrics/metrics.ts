@@ -1,9 +1,5 @@
-// Prometheus metrics of this process, and the private listener that aggregates those of all
-// processes.
+// Prometheus metrics of this process.
 import cluster from 'node:cluster'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import {
   AggregatorRegistry,
@@ -14,25 +10,23 @@ import {
   register,
 } from 'prom-client'
 import type { Aggregator } from 'prom-client'
-import { AppError, reasonOf } from '../base/errors.ts'
-import { networkOf } from '../base/admission/client.ts'
-import type { Pacing } from '../base/admission/egress.ts'
-import type { Admission } from '../base/admission/limits.ts'
-import type { ArtifactFigures } from '../storage/artifacts/shared-artifacts.ts'
-import { NO_JOBS } from '../decode/child/decoder-pool.ts'
-import type { JobFigures } from '../decode/child/decoder-pool.ts'
-import type { SegmentCache } from '../stream/delivery/segment-cache.ts'
-import type { SegmentSender } from '../stream/delivery/segment-sender.ts'
-import type { Decoder } from '../decode/thumbnails/decoder.ts'
-import type { Activity } from './activity.ts'
-import type { Library } from './library.ts'
-import type { LogFigures } from '../base/log/logger.ts'
-import type { QueueFigures, QueueName } from '../cluster/jobs/job-queues.ts'
-import type { NodeFigures } from '../cluster/replication/node-options.ts'
-import type { NetworkCounter } from './network-bytes.ts'
-import { isOwnHost } from './own-host.ts'
+import { networkOf } from '../../base/admission/client.ts'
+import type { Pacing } from '../../base/admission/egress.ts'
+import type { Admission } from '../../base/admission/limits.ts'
+import type { ArtifactFigures } from '../../storage/artifacts/shared-artifacts.ts'
+import { NO_JOBS } from '../../decode/child/decoder-pool.ts'
+import type { JobFigures } from '../../decode/child/decoder-pool.ts'
+import type { SegmentCache } from '../../stream/delivery/segment-cache.ts'
+import type { SegmentSender } from '../../stream/delivery/segment-sender.ts'
+import type { Decoder } from '../../decode/thumbnails/decoder.ts'
+import type { Activity } from '../activity.ts'
+import type { Library } from '../library.ts'
+import type { LogFigures } from '../../base/log/logger.ts'
+import type { QueueFigures, QueueName } from '../../cluster/jobs/job-queues.ts'
+import type { NodeFigures } from '../../cluster/replication/node-options.ts'
+import type { NetworkCounter } from '../network-bytes.ts'
 import { measurePlayers } from './player-metrics.ts'
-import type { ScanQueue } from './scan-progress.ts'
+import type { ScanQueue } from '../scan-progress.ts'
 
 /** Seconds; segments for slow disks or clients may take long. */
 const DURATION_BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
@@ -310,73 +304,4 @@ function optionsOf(source: Source): { labelNames: string[]; aggregator?: Aggrega
 function valuesOf(source: Source): [labels: Record<string, string>, value: number][] {
   if (typeof source === 'function') return [[{}, source()]]
   return Object.entries(source.read()).map(([name, value]) => [{ [source.label]: name }, value])
-}
-
-/** Where it listens, and further names by which it is requested. */
-export interface MetricsAddress {
-  metrics: string
-  metricsHosts: readonly string[]
-}
-
-/** A running listener. */
-export interface MetricsListener {
-  close: () => void
-}
-
-/** Responds to a request of another path than `/metrics`; returns false if it has no such path. */
-export type OtherRoutes = (request: IncomingMessage, response: ServerResponse) => boolean
-
-/** An operator, Prometheus, and health checks: few connections, and none of them is slow. */
-const MAX_CONNECTIONS = 100
-const HEADERS_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 15_000
-const UNKNOWN_HOST =
-  'This name is unknown: request an address, or add the name to server.metricsHosts.\n'
-
-/**
- * Serves GET /metrics at `host:port`, for this process and its workers, and other routes.
- *
- * @throws AppError `failed` if the address is not available
- */
-export async function listenForMetrics(
-  { metrics: hostAndPort, metricsHosts }: MetricsAddress,
-  otherRoutes: OtherRoutes,
-): Promise<MetricsListener> {
-  const { hostname, port } = new URL(`http://${hostAndPort}`)
-  const names = [hostname, ...metricsHosts]
-  const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS }
-  const server = createServer(limits, (request, response) => {
-    if (!isOwnHost(request.headers.host, names)) {
-      // RFC 9110 15.5.20.
-      response.writeHead(421, { 'content-type': 'text/plain; charset=utf-8' }).end(UNKNOWN_HOST)
-    } else if (request.method === 'GET' && request.url === '/metrics') {
-      sendMetrics(response).catch(() => response.writeHead(500).end())
-    } else if (!otherRoutes(request, response)) {
-      response.writeHead(404).end()
-    }
-  })
-  server.maxConnections = MAX_CONNECTIONS
-  server.listen(Number(port === '' ? 80 : port), hostname.replaceAll(/[[\]]/g, ''))
-  await once(server, 'listening').catch((cause: unknown) => {
-    const problem = `cannot listen at ${hostAndPort}: ${reasonOf(cause)}`
-    throw new AppError('failed', `server.metrics: ${problem}`, { cause })
-  })
-  return {
-    close: () => {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
-}
-
-/** The metrics of this process and its workers, in the text format of Prometheus. */
-export async function readMetrics(): Promise<string> {
-  const hasWorkers = Object.keys(cluster.workers ?? {}).length > 0
-  const own = await register.metrics()
-  return hasWorkers ? `${await new AggregatorRegistry().clusterMetrics()}${own}` : own
-}
-
-async function sendMetrics(response: ServerResponse): Promise<void> {
-  const text = await readMetrics()
-  response.writeHead(200, { 'content-type': register.contentType }).end(text)
 }
