@@ -50,6 +50,7 @@ class CacheQueue {
   readonly #options: PurgerOptions
   readonly #tags = new Set<string>()
   #isSending = false
+  #hasFailed = false
 
   constructor(url: string, options: PurgerOptions) {
     this.#url = url
@@ -63,7 +64,7 @@ class CacheQueue {
       this.#tags.add(tag)
     }
     for (const oldest of this.#tags) {
-      if (this.#tags.size <= MAX_TAGS) break
+      if (!this.#hasFailed || this.#tags.size <= MAX_TAGS) break
       this.#tags.delete(oldest)
     }
     if (!this.#isSending) void this.#sendAll()
@@ -77,9 +78,11 @@ class CacheQueue {
       const batch = this.#takeOldest()
       try {
         await this.#send(batch)
+        this.#hasFailed = false
         pauseMs = FIRST_PAUSE_MS
       } catch (error) {
         if (signal.aborted) break
+        this.#hasFailed = true
         for (const tag of batch) this.#tags.add(tag)
         this.#options.onFailure(this.#url, error)
         await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined)
