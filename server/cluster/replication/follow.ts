@@ -1,7 +1,7 @@
 // Brings a node's replica to the generation of the shared database, by its changes or a snapshot.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordingPath } from '../../library/catalog/store/recording-columns.ts'
-import type { Replica } from '../../library/catalog/store/replica.ts'
+import type { Replica, SnapshotPart } from '../../library/catalog/store/replica.ts'
 import { isAt } from '../../library/catalog/store/replica-position.ts'
 import type { ReplicaPosition } from '../../library/catalog/store/replica-position.ts'
 import type { SharedLibrary } from '../postgres/library-row.ts'
@@ -144,22 +144,25 @@ function begun(replica: Replica, { identity, epoch, generation }: SharedLibrary)
   return { from: { identity, epoch, generation }, position, after: { folder: '', name: '' } }
 }
 
+/** Applies a part of a snapshot; what this catalog has more is removed. */
 async function reconcile(
   replica: Replica,
-  { present, after, upTo }: Parameters<Replica['reconcile']>[0],
+  part: SnapshotPart,
   position: ReplicaPosition,
 ): Promise<boolean> {
-  let from = after
-  const all = parts(present)
-  if (all.length === 0) return replica.reconcile({ present, after, upTo }, position)
-  for (const [at, part] of all.entries()) {
-    const isLast = at === all.length - 1
-    const to = isLast ? upTo : (part.at(-1) ?? upTo)
-    if (!replica.reconcile({ present: part, after: from, upTo: to }, position)) return false
-    if (to !== undefined) from = to
+  for (const present of parts(part.present)) {
+    if (!replica.apply({ present, gone: [] }, position)) return false
     await nextTurn()
   }
-  return true
+  let gone: RecordingPath[] = []
+  for (const path of replica.surplus(part)) {
+    gone.push(path)
+    if (gone.length < ROWS_PER_TRANSACTION) continue
+    if (!replica.apply({ present: [], gone }, position)) return false
+    gone = []
+    await nextTurn()
+  }
+  return replica.apply({ present: [], gone }, position)
 }
 
 function parts<T>(rows: readonly T[]): T[][] {

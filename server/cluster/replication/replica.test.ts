@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { rmSync } from 'node:fs'
 import path from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeAll, expect, inject, it } from 'vitest'
 import { sharedPostgres } from '../../../test/support/servers/postgres.ts'
 import type { StartedPostgres } from '../../../test/support/servers/postgres.ts'
@@ -193,6 +194,47 @@ it('continues a snapshot where a failure has interrupted it', async () => {
     expect(await streamersAfter({ ...library, epoch: 'another' })).toEqual(['alice', 'é'])
   } finally {
     for (const database of [own, other]) database.close()
+    await shared.destroy()
+    rmSync(base, { recursive: true, force: true })
+  }
+})
+
+it('removes what a snapshot lacks in short steps', async () => {
+  const base = makeTempFolder('replica')
+  const shared = openSharedDatabase(await postgres.createDatabase(), () => undefined)
+  const file = path.join(base, 'a')
+  const database = openDatabase({ path: file, mode: 'write', replica: 'follow' })
+  const watching = new AbortController()
+  try {
+    await migrateSharedDatabase(shared)
+    await claimScan(shared, TOKEN)
+    await describeLibrary(shared, TOKEN, { layout: '1', isWalked: true })
+    const writer = new CatalogWriter(database)
+    const recording = foundOf(found, { layout: '1' })
+    const names = Array.from({ length: 5000 }, (_, number) => `${number}.mp4`)
+    writer.apply({ found: names.map((name) => ({ ...recording, name })), gone: [] })
+    const steps: number[] = []
+    let known = writer.countRecordings()
+    const watch = async (): Promise<void> => {
+      while (!watching.signal.aborted) {
+        await nextTurn()
+        const now = writer.countRecordings()
+        steps.push(known - now)
+        known = now
+      }
+    }
+    const watched = watch()
+    const replica = new Replica(database)
+    const following = { database: shared, replica, onInvalid: neverInvalid, snapshot: undefined }
+    expect(await follow(following, await readLibrary(shared), watching.signal)).toBe(true)
+    expect(writer.countRecordings()).toBe(0)
+    watching.abort()
+    await watched
+    // Two, if this turn comes before the next one.
+    expect(Math.max(...steps)).toBeLessThanOrEqual(1000)
+  } finally {
+    watching.abort()
+    database.close()
     await shared.destroy()
     rmSync(base, { recursive: true, force: true })
   }

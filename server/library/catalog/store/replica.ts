@@ -36,9 +36,6 @@ interface Transaction {
   isOutboxEmpty: boolean
 }
 
-/** Removed rows per transaction, which bounds how long the event loop is blocked. */
-const REMOVED_AT_ONCE = 500
-
 export class Replica {
   readonly #database: Database
   readonly #queries: ReplicaQueries
@@ -87,28 +84,23 @@ export class Replica {
     })
   }
 
-  /** Applies a part of a snapshot, like `apply`: what this catalog has more is removed. */
-  reconcile({ present, after, upTo }: SnapshotPart, expected: ReplicaPosition): boolean {
+  /**
+   * Recordings of this catalog that a part of a snapshot lacks. There may be very many: they may be
+   * removed between the calls.
+   */
+  *surplus({ present, after, upTo }: SnapshotPart): Generator<RecordingPath, void> {
     const names = new Set(present.map(keyOf))
-    const surplus = this.#between(after, upTo).filter((path) => !names.has(keyOf(path)))
-    let isApplied = this.apply({ present, gone: [] }, expected)
-    for (let at = 0; isApplied && at < surplus.length; at += REMOVED_AT_ONCE) {
-      const gone = surplus.slice(at, at + REMOVED_AT_ONCE)
-      isApplied = this.apply({ present: [], gone }, expected)
-    }
-    return isApplied
+    for (const path of this.#between(after, upTo)) if (!names.has(keyOf(path))) yield path
   }
 
   /** Recordings in a part of a snapshot, or of this catalog, that differ. */
-  differences({ present, after, upTo }: SnapshotPart): RecordingPath[] {
-    const names = new Set(present.map(keyOf))
-    const surplus = this.#between(after, upTo).filter((path) => !names.has(keyOf(path)))
-    const changed = present.filter((recording) => {
+  differences(part: SnapshotPart): RecordingPath[] {
+    const changed = part.present.filter((recording) => {
       const known = this.#find(recording)
       const streamer = this.#queries.streamer.get({ name: recording.streamer })
       return !known || !isEqual(known, { ...recording, streamerId: streamer?.id })
     })
-    return [...surplus, ...changed.map(({ folder, name }) => ({ folder, name }))]
+    return [...this.surplus(part), ...changed.map(({ folder, name }) => ({ folder, name }))]
   }
 
   /**
@@ -180,19 +172,19 @@ export class Replica {
   }
 
   /** Paths of this catalog after one path, up to another. */
-  #between(after: RecordingPath, upTo: RecordingPath | undefined): RecordingPath[] {
+  *#between(after: RecordingPath, upTo: RecordingPath | undefined): Generator<RecordingPath, void> {
     const folders =
       upTo === undefined
         ? this.#queries.foldersFrom.all({ from: after.folder })
         : this.#queries.foldersBetween.all({ from: after.folder, upTo: upTo.folder })
-    return folders.flatMap(({ id, path }) => {
+    for (const { id, path } of folders) {
       const from = path === after.folder ? after.name : ''
       const names =
         path === upTo?.folder
           ? this.#queries.namesBetween.all({ id, from, upTo: upTo.name })
           : this.#queries.namesFrom.all({ id, from })
-      return names.map(({ name }) => ({ folder: path, name }))
-    })
+      for (const { name } of names) yield { folder: path, name }
+    }
   }
 }
 
