@@ -1,5 +1,5 @@
 // Artifacts that nodes share: an index is made once for all of them, an image too.
-import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { thumbnailApiPath } from '../shared/paths.ts'
@@ -224,7 +224,9 @@ describe('in a folder of two servers', () => {
 it('exits with 2 and one line that names the key if the folder cannot be written', async () => {
   const library = await createTempLibrary('unwritable')
   await library.place('alice/2026-01-31/1.mp4', SMALL_FIXTURE)
-  const environment = { AFTERCAST_ARTIFACTS: library.pathOf('alice/2026-01-31/1.mp4/inside') }
+  const linked = path.join(library.folder, 'linked')
+  await symlink(library.pathOf('alice'), linked)
+  const environment = { AFTERCAST_ARTIFACTS: path.join(linked, 'inside') }
   const outside = { AFTERCAST_ARTIFACTS: path.join(library.folder, 'no', 'parent') }
   const inRecordings = await runInProcess(['scan', ...library.args], {
     workingFolder: library.folder,

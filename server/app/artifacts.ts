@@ -34,7 +34,7 @@ export async function openSharedArtifacts({
 }: SharedArtifactsSources): Promise<SharedArtifacts | undefined> {
   if (artifacts === undefined) return undefined
   const location = parseLocation(artifacts, s3.pathStyle)
-  if (containsLocation(recordings, location)) {
+  if (await containsLocation(recordings, location)) {
     throw new AppError('usage', `artifacts: ${artifacts}: must not be inside the recordings`)
   }
   // The primary process has checked it, maybe long ago.

@@ -1,14 +1,13 @@
 // The data folder of a site: claimed by the one process that writes it, or required to be there.
 import Sqlite from 'better-sqlite3'
 import { accessSync } from 'node:fs'
-import { access, appendFile, readdir, realpath } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { access, appendFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { withTimeout } from '../../shared/with-timeout.ts'
 import type { Config } from '../base/config/load-config.ts'
 import { AppError, codeOf, reasonOf, unusableData } from '../base/errors.ts'
-import { isInside } from '../storage/recordings/folder/storage-path.ts'
 import { makeFolder } from '../storage/recordings/make-folder.ts'
-import { parseLocation } from '../storage/recordings/storage-location.ts'
+import { containsLocation, parseLocation } from '../storage/recordings/storage-location.ts'
 import type { Io } from './io.ts'
 import { CATALOG_FILE } from './library.ts'
 
@@ -75,18 +74,11 @@ export async function requireEmpty(data: string): Promise<void> {
 
 /** Recordings are never written to, and a scan would find what is in the data folder. */
 async function refuseInsideRecordings({ recordings, s3, data }: Config): Promise<void> {
-  const location = recordings === undefined ? undefined : parseLocation(recordings, s3.pathStyle)
-  if (location?.kind !== 'folder') return
-  if (!isInside(await realPathOf(location.path), await realPathOf(data))) return
+  if (recordings === undefined) return
+  const location = parseLocation(recordings, s3.pathStyle)
+  if (!(await containsLocation(location, { kind: 'folder', path: data }))) return
   const remedy = 'name a folder outside of them with --data'
-  throw new AppError('usage', `data: ${data} is inside the recordings ${location.path}: ${remedy}`)
-}
-
-/** Of a path whose last names may not exist yet. */
-async function realPathOf(path: string): Promise<string> {
-  const real = await realpath(path).catch(() => undefined)
-  if (real !== undefined || dirname(path) === path) return real ?? path
-  return join(await realPathOf(dirname(path)), basename(path))
+  throw new AppError('usage', `data: ${data} is inside the recordings ${recordings}: ${remedy}`)
 }
 
 function lock(data: string, processId: number): Disposable {

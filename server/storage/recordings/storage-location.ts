@@ -1,6 +1,7 @@
 // Where recordings or artifacts are. A plain value: threads and processes open the same storage
 // from it.
-import { basename, resolve } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { isS3Url, parseS3Url } from '../../base/config/s3-url.ts'
 import { AppError } from '../../base/errors.ts'
 import { isInside } from './folder/storage-path.ts'
@@ -46,11 +47,21 @@ export function formatLocation(location: StorageLocation): string {
   return `s3://${location.bucket}/${location.prefix}`
 }
 
-/** Whether all of `inner` is also in `outer`. Compares names only: links are not followed. */
-export function containsLocation(outer: StorageLocation, inner: StorageLocation): boolean {
+/** Whether all of `inner`, which may not exist yet, is also in `outer`. Links are followed. */
+export async function containsLocation(
+  outer: StorageLocation,
+  inner: StorageLocation,
+): Promise<boolean> {
   if (outer.kind === 's3' && inner.kind === 's3') {
     return outer.bucket === inner.bucket && inner.prefix.startsWith(outer.prefix)
   }
   if (outer.kind === 's3' || inner.kind === 's3') return false
-  return isInside(resolve(outer.path), resolve(inner.path))
+  return isInside(await realPathOf(resolve(outer.path)), await realPathOf(resolve(inner.path)))
+}
+
+/** Of a path whose last names may not exist yet. */
+async function realPathOf(path: string): Promise<string> {
+  const real = await realpath(path).catch(() => undefined)
+  if (real !== undefined || dirname(path) === path) return real ?? path
+  return join(await realPathOf(dirname(path)), basename(path))
 }
