@@ -39,6 +39,12 @@ it('the memory for names of files does not grow with the number of folders', asy
   expect(listed).toEqual(['a', 'b', 'c', 'a'])
 })
 
+it('a folder with more files than others together is listed once, too', async () => {
+  const { sources, listed } = createSources(300_000)
+  for (const folder of ['a', 'a']) await sources.hasAvatar(folder)
+  expect(listed).toEqual(['a'])
+})
+
 it('a folder is listed to the end although others are listed meanwhile', async () => {
   const { sources, endSlow } = createSources(100_000)
   const listing = sources.hasAvatar('slow')

@@ -42,7 +42,8 @@ export class ThumbnailSources {
   readonly #gate: Gate
   readonly #folders = new LRUCache<string, string[]>({
     maxSize: MAX_NAMES,
-    sizeCalculation: (names) => names.length + 1,
+    // A folder with more is cached alone: it takes longest to list.
+    sizeCalculation: (names) => Math.min(names.length + 1, MAX_NAMES),
     ttl: FOLDER_TTL_MS,
     // Also if others have taken its place.
     ignoreFetchAbort: true,
