@@ -39,6 +39,26 @@ test('has a link past the header as the first tab stop', async ({ page }) => {
   await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused()
 })
 
+test('reaches all of the player with Tab in a low window, where the video is first', async ({
+  page,
+}) => {
+  await page.setViewportSize({ width: 640, height: 360 })
+  await page.goto(`/p/${streamer}/${fixtureDate}/mp4-h264-aac-moov-first`)
+  await expect(page.getByRole('list', { name: 'Recommended' })).toBeVisible()
+  const reached = new Set<string>()
+  // The browser's own controls are several stops.
+  for (let stop = 0; stop < 60 && !reached.has('Language'); stop += 1) {
+    await page.keyboard.press('Tab')
+    const name = await page.evaluate(() => {
+      const { ariaLabel, textContent = '', parentElement } = document.activeElement ?? {}
+      return ariaLabel ?? parentElement?.querySelector(':scope > span')?.textContent ?? textContent
+    })
+    reached.add(name?.trim() ?? '')
+  }
+  const wanted = ['Skip to content', 'Home', 'Back', 'Position', 'Speed', 'Crowd 01', 'Language']
+  expect([...reached].filter((name) => wanted.includes(name))).toEqual(wanted)
+})
+
 test('moves the focus to the heading of the opened page', async ({ page }) => {
   await page.goto('/')
   const card = page.getByRole('listitem').filter({ hasText: fixtureStreamer })
