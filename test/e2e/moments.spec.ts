@@ -82,6 +82,24 @@ test('works by keyboard, without a violation of WCAG: light and dark', async ({ 
   await expect(previewOf(page)).toHaveCount(0)
 })
 
+test('has marks in forced colours, too', async ({ page }) => {
+  await page.emulateMedia({ forcedColors: 'active' })
+  await replaceDetails(page, { storyboard: undefined })
+  await open(page)
+  const colors = await sliderOf(page).evaluate((slider) => {
+    const track = slider.firstElementChild ?? slider
+    const position = track.lastElementChild ?? track
+    const canvas = document.body.appendChild(document.createElement('div'))
+    canvas.style.background = 'Canvas'
+    return {
+      page: getComputedStyle(canvas).backgroundColor,
+      track: getComputedStyle(track).backgroundColor,
+      position: getComputedStyle(position, '::before').backgroundColor,
+    }
+  })
+  expect(new Set(Object.values(colors)).size).toBe(3)
+})
+
 test.describe('by touch', () => {
   test.use({ hasTouch: true, viewport: phone })
 
