@@ -181,6 +181,20 @@ test('leaves focus and Space to the recording', async ({ page }) => {
   await expect(mainVideo(page)).toHaveJSProperty('paused', true)
 })
 
+test('ends the full screen of the session before, which would hide the ad', async ({ page }) => {
+  await openPlayer(page, 'film-long.mp4')
+  await closeButton(page).click()
+  await expectPlaying(page)
+  const next = page.getByRole('link', { name: 'Next session' })
+  await expect(next).toBeVisible()
+  const fullScreen = () => page.evaluate(() => document.fullscreenElement?.localName)
+  await page.keyboard.press('f')
+  await expect.poll(fullScreen).toBe('video')
+  await page.keyboard.press('Shift+N')
+  await expect(overlay(page)).toBeVisible()
+  await expect.poll(fullScreen).toBeUndefined()
+})
+
 test('starts at the linked moment only after the ad', async ({ page }) => {
   await openPlayer(page, 'film-long.mp4', '?t=20')
   await expect.poll(() => filmPosition(page)).toBeGreaterThan(0)

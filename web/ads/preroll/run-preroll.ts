@@ -99,6 +99,8 @@ function block(covered: HTMLVideoElement, removed: AbortSignal): void {
   covered.inert = true
   covered.pause()
   covered.addEventListener('play', () => covered.pause(), { signal: removed })
+  // The overlay is beside it, and would not be seen.
+  if (document.fullscreenElement === covered) void document.exitFullscreen().catch(() => undefined)
 }
 
 function listenToVisitor({ overlay, tracking, removed, remove }: Parts): void {
