@@ -23,7 +23,10 @@ const MAX_FOUND = 200
 /** or buckets. */
 const MAX_SEARCHED = 240
 
-/** Continues a search until it pauses, and reports its progress. Never rejects. */
+/**
+ * Continues a search until it pauses, or until a bucket cannot be loaded, and reports its progress.
+ * Never rejects.
+ */
 export async function searchChat(
   { source, query, before }: { source: ChatSource; query: ChatQuery; before: ChatFindings },
   signal: AbortSignal,
@@ -40,8 +43,10 @@ export async function searchChat(
     isSearching,
   })
   for (const bucket of numbers.slice(before.searched, before.searched + MAX_SEARCHED)) {
-    const found = await source.bucket(bucket, signal).catch((): ChatMessage[] => [])
+    const found = await source.bucket(bucket, signal).catch(() => undefined)
     if (signal.aborted) return
+    // It continues with this bucket.
+    if (!found) break
     messages = [...messages, ...found.filter((message) => isMatch(message, query))]
     searched += 1
     if (messages.length - before.messages.length >= MAX_FOUND) break
