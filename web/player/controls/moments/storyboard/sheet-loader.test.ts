@@ -80,15 +80,28 @@ test('loads at once what the visitor points at', () => {
   expect(requested()).toEqual(['a', 'b', 'd'])
 })
 
-test('tries a failed sheet three times, five seconds apart', () => {
+test('requests a failed sheet again, each time after twice the pause', () => {
   const loader = new SheetLoader()
   loader.request('a', 'later')
-  const attempts = [0, 5000, 5000, 60_000].map((ms) => {
+  const attempts = [0, 5000, 9999, 1, 20_000, 40_000].map((ms) => {
     vi.advanceTimersByTime(ms)
     return failAll()
   })
-  expect(attempts).toEqual([['a'], ['a'], ['a'], []])
+  expect(attempts).toEqual([['a'], ['a'], [], ['a'], ['a'], ['a']])
   expect(loader.isLoaded('a')).toBe(false)
+})
+
+test('requests a failed sheet at once if the visitor points at it', () => {
+  const loader = new SheetLoader()
+  loader.request('a', 'later')
+  failAll()
+  loader.request('a', 'later')
+  expect(requested()).toEqual([])
+  loader.request('a', 'now')
+  expect(requested()).toEqual(['a'])
+  finishLoading('a')
+  vi.advanceTimersByTime(60_000)
+  expect(loader.isLoaded('a')).toBe(true)
 })
 
 test('releases the sheets of an earlier storyboard', () => {

@@ -2,8 +2,7 @@
 
 /** Concurrent requests; browsers allow six on HTTP/1.1. */
 const REQUEST_LIMIT = 2
-const ATTEMPTS = 3
-/** The server makes sheets on demand, and may be busy. */
+/** The server makes sheets on demand, and may be busy. Each further pause is twice as long. */
 const RETRY_MS = 5000
 
 interface Sheet {
@@ -35,12 +34,16 @@ export class SheetLoader {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Requests a sheet, unless that was done before. `now`: before those that wait. */
+  /**
+   * Requests a sheet, unless that was done before. `now`: before those that wait, and again if it
+   * has failed.
+   */
   request(url: string, order: 'now' | 'later'): void {
     const known = this.#sheets.get(url)
     const sheet = known ?? { image: new Image(), state: 'waiting', attempts: 0 }
     if (!known) this.#sheets.set(url, sheet)
-    if (order === 'now' && sheet.state === 'waiting') this.#load(url, sheet)
+    const isIdle = sheet.state === 'waiting' || sheet.state === 'failed'
+    if (order === 'now' && isIdle) this.#load(url, sheet)
     else this.#continue()
   }
 
@@ -81,7 +84,7 @@ export class SheetLoader {
     image.onload = () => this.#settle(sheet, 'loaded')
     image.onerror = () => {
       this.#settle(sheet, 'failed')
-      if (sheet.attempts < ATTEMPTS) this.#retryLater(sheet)
+      this.#retryLater(sheet)
     }
     image.src = url
   }
@@ -93,11 +96,14 @@ export class SheetLoader {
   }
 
   #retryLater(sheet: Sheet): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer)
-      sheet.state = 'waiting'
-      this.#continue()
-    }, RETRY_MS)
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer)
+        if (sheet.state === 'failed') sheet.state = 'waiting'
+        this.#continue()
+      },
+      RETRY_MS * 2 ** (sheet.attempts - 1),
+    )
     this.#timers.add(timer)
   }
 }
