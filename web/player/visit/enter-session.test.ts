@@ -183,3 +183,16 @@ test('does not pause if the visitor seeks past the end', () => {
   moveTo(40)
   expect(pause).toHaveBeenCalledOnce()
 })
+
+test('pauses at the linked end in a quality that replaces one without a decoder', () => {
+  enter({ endSeconds: 40 })
+  playback.report({ type: 'undecodable', codec: 'hvc1.1.6.L93.B0', durationSeconds: 60 })
+  playback.report({ type: 'moved', seconds: 20 })
+  playback.report({ type: 'reopened' })
+  load(60)
+  moveTo(39.9)
+  expect(pause).not.toHaveBeenCalled()
+  moveTo(40.1)
+  expect(pause).toHaveBeenCalledOnce()
+  expect(seeks).toEqual([40])
+})

@@ -40,7 +40,7 @@ export function enterSession(options: EntryOptions): () => void {
     const closePreroll = openPreroll({ config, stage, covered: video, opened, onOver })
     signal.addEventListener('abort', closePreroll)
   } else onOver()
-  if (range.endSeconds !== undefined) pauseOnce(playback, range.endSeconds, signal)
+  if (range.endSeconds !== undefined) pauseOnce(playback, range.endSeconds)
   signal.addEventListener('abort', autoplay.dispose)
   // An ad before a video that does not play would be in vain.
   playback.subscribe(() => playback.read().phase === 'undecodable' && left.abort())
@@ -99,8 +99,8 @@ function seekWhenKnown(playback: Playback, seconds: number, signal: AbortSignal)
   }
 }
 
-/** Pauses when playback, not a seek, reaches the moment for the first time. */
-function pauseOnce(playback: Playback, seconds: number, signal: AbortSignal): void {
+/** Pauses when playback, in whatever quality, reaches the moment for the first time; not a seek. */
+function pauseOnce(playback: Playback, seconds: number): void {
   const { video } = playback
   let lastSeconds = 0
   const stop = playback.subscribe(() => {
@@ -113,5 +113,4 @@ function pauseOnce(playback: Playback, seconds: number, signal: AbortSignal): vo
     // The position is reported only four times a second.
     video.currentTime = seconds
   })
-  signal.addEventListener('abort', stop)
 }
