@@ -249,6 +249,15 @@ test('has no button without a chat', async ({ page }) => {
   await expect(page.getByRole('button', { name: 'Chat' })).toHaveCount(0)
 })
 
+test('has no button for files that are no chat', async ({ page }) => {
+  await page.route('**/index.json', (route) => route.fulfill({ status: 404 }))
+  const response = page.waitForResponse('**/index.json')
+  await open(page, 'talk')
+  await response
+  await expect(page.getByRole('button', { name: 'Theatre' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Chat' })).toHaveCount(0)
+})
+
 test('shows what is added to a growing chat', async ({ page }) => {
   const append = async (text: string) =>
     appendFile(library.pathOf(growingFile), ircLine({ seconds: 0.5, user: 'Bob', text }))

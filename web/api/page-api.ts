@@ -105,7 +105,7 @@ export function createPageApi(url: string): PageApi {
   }
 }
 
-/** @throws if the response is not OK, or not JSON */
+/** @throws if the response is not OK, with its status as the cause, or not JSON */
 export async function fetchJson(
   url: string,
   signal: AbortSignal,
@@ -113,6 +113,6 @@ export async function fetchJson(
 ): Promise<unknown> {
   const timeout = AbortSignal.timeout(LIST_TIMEOUT_MS)
   const response = await fetch(url, { signal: AbortSignal.any([signal, timeout]), cache })
-  if (!response.ok) throw new Error(`${url}: ${response.status}`)
+  if (!response.ok) throw new Error(url, { cause: response.status })
   return response.json()
 }

@@ -123,7 +123,6 @@ export const texts: Texts = {
   'Search further': 'Weitersuchen',
   'Found messages': 'Gefundene Nachrichten',
   'No messages found': 'Keine Nachrichten gefunden',
-  'The chat could not be loaded.': 'Der Chat konnte nicht geladen werden.',
   'Only {user}': 'Nur {user}',
   'Chat offset': 'Chat-Versatz',
   'Seconds by which messages come later': 'Sekunden, um die Nachrichten später kommen',

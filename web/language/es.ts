@@ -123,7 +123,6 @@ export const texts: Texts = {
   'Search further': 'Seguir buscando',
   'Found messages': 'Mensajes encontrados',
   'No messages found': 'No se encontraron mensajes',
-  'The chat could not be loaded.': 'No se pudo cargar el chat.',
   'Only {user}': 'Solo {user}',
   'Chat offset': 'Desfase del chat',
   'Seconds by which messages come later': 'Segundos de retraso de los mensajes',

@@ -122,7 +122,6 @@ export const texts: Texts = {
   'Search further': 'Chercher plus loin',
   'Found messages': 'Messages trouvés',
   'No messages found': 'Aucun message trouvé',
-  'The chat could not be loaded.': 'Impossible de charger le chat.',
   'Only {user}': 'Uniquement {user}',
   'Chat offset': 'Décalage du chat',
   'Seconds by which messages come later': 'Secondes de retard des messages',

@@ -123,7 +123,6 @@ export const texts: Texts = {
   'Search further': 'さらに検索',
   'Found messages': '見つかったメッセージ',
   'No messages found': 'メッセージが見つかりません',
-  'The chat could not be loaded.': 'チャットを読み込めませんでした。',
   'Only {user}': '{user} のみ',
   'Chat offset': 'チャットのずれ',
   'Seconds by which messages come later': 'メッセージを遅らせる秒数',

@@ -122,7 +122,6 @@ export const texts: Texts = {
   'Search further': 'Buscar mais',
   'Found messages': 'Mensagens encontradas',
   'No messages found': 'Nenhuma mensagem encontrada',
-  'The chat could not be loaded.': 'Não foi possível carregar o chat.',
   'Only {user}': 'Só {user}',
   'Chat offset': 'Ajuste do chat',
   'Seconds by which messages come later': 'Segundos de atraso das mensagens',

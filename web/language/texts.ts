@@ -129,7 +129,6 @@ export type Text =
   | 'Search further'
   | 'Found messages'
   | 'No messages found'
-  | 'The chat could not be loaded.'
   | 'Only {user}'
   | 'Chat offset'
   | 'Seconds by which messages come later'

@@ -122,7 +122,6 @@ export const texts: Texts = {
   'Search further': '继续搜索',
   'Found messages': '找到的消息',
   'No messages found': '未找到消息',
-  'The chat could not be loaded.': '无法加载聊天。',
   'Only {user}': '仅看 {user}',
   'Chat offset': '聊天偏移',
   'Seconds by which messages come later': '消息延后的秒数',

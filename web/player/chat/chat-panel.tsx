@@ -29,7 +29,7 @@ export function ChatPanel(props: ChatPanelProps) {
 }
 
 function OpenChat({ playback, chat, onSeek }: ChatPanelProps) {
-  const { source, isFailed, isRoomBeside, offsetSeconds, setOffset } = chat
+  const { source, isRoomBeside, offsetSeconds, setOffset } = chat
   const [text, setText] = useState('')
   const [user, setUser] = useState<string>()
   useLayoutEffect(() => placeChat(playback.video, isRoomBeside), [playback, isRoomBeside])
@@ -54,7 +54,6 @@ function OpenChat({ playback, chat, onSeek }: ChatPanelProps) {
         />
         {user !== undefined && <UserFilter user={user} onEnd={() => setUser(undefined)} />}
       </div>
-      {isFailed && <p className={styles.note}>{translate('The chat could not be loaded.')}</p>}
       {isSearch ? (
         <ChatSearch key={JSON.stringify(query)} source={source} query={query} row={row} />
       ) : (

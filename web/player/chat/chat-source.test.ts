@@ -39,7 +39,7 @@ function openChat(chat: { version: string; served: string; growing: boolean; sta
     video.dispatchEvent(new Event('timeupdate'))
     await vi.advanceTimersByTimeAsync(0)
   }
-  return { source, requests, close, play, signal: left.signal }
+  return { source, playback, requests, close, play, signal: left.signal }
 }
 
 test('loads the index of a growing chat again while the session plays', async () => {
@@ -81,7 +81,7 @@ test('gives up a bucket that stays away', async () => {
   await play(1)
   const outcome = source.bucket(0, signal).catch(String)
   await vi.advanceTimersByTimeAsync(60_000)
-  expect(await outcome).toContain('404')
+  expect(await outcome).toContain('a/0.json')
   expect(requests.filter((path) => path === 'a/0.json')).toHaveLength(6)
 })
 
@@ -99,4 +99,19 @@ test('reports a chat that cannot be loaded', async () => {
   const { source } = openChat({ version: 'a', served: 'a', growing: false, status: 503 })
   await vi.advanceTimersByTimeAsync(60_000)
   expect(source.read()).toEqual({ status: 'failed' })
+})
+
+test('reports at once that the files of a session are no chat, unless it is recorded', async () => {
+  const { source, requests } = openChat({ version: '', served: '', growing: false, status: 404 })
+  await vi.advanceTimersByTimeAsync(0)
+  expect(source.read()).toEqual({ status: 'failed' })
+  expect(requests).toHaveLength(1)
+
+  const chat = { version: 'a', served: 'a', growing: true, status: 404 }
+  const live = openChat(chat)
+  live.playback.report({ type: 'listed', edgeSeconds: 60 })
+  await vi.advanceTimersByTimeAsync(0)
+  chat.status = 200
+  await vi.advanceTimersByTimeAsync(5000)
+  expect(live.source.read()).toMatchObject({ status: 'loaded' })
 })

@@ -31,6 +31,7 @@ export class ChatSource {
   readonly #url: string
   readonly #listeners = new Set<() => void>()
   #state: LoadState<ChatIndexResponse> = { status: 'loading' }
+  #playback: Playback | undefined
   #signal = AbortSignal.abort()
   #running: Promise<void> | undefined
   #startedAtMs = -Infinity
@@ -43,6 +44,7 @@ export class ChatSource {
   /** Loads it, and again while it grows and is watched. Returns the undo. */
   open(playback: Playback): () => void {
     const left = new AbortController()
+    this.#playback = playback
     this.#signal = left.signal
     this.#retries = 0
     // Without timers: nothing is loaded while the page is hidden or paused.
@@ -102,15 +104,18 @@ export class ChatSource {
     try {
       const value = parseShape(chatIndexResponse, await fetchJson(this.#url, signal, cache))
       if (!signal.aborted) this.#settle({ status: 'loaded', value })
-    } catch {
-      if (!signal.aborted && this.#state.status !== 'loaded') this.#retry()
+    } catch (error) {
+      if (!signal.aborted && this.#state.status !== 'loaded') this.#retry(error)
     }
     if (!signal.aborted) this.#running = undefined
   }
 
-  #retry(): void {
+  #retry(error: unknown): void {
     this.#retries += 1
-    if (this.#retries > MAX_RETRIES) return this.#settle({ status: 'failed' })
+    // The server has read the files, and none is a chat. One that is recorded may become one.
+    const isLive = this.#playback?.read().liveEdgeSeconds !== undefined
+    const isAbsent = !isLive && error instanceof Error && error.cause === 404
+    if (isAbsent || this.#retries > MAX_RETRIES) return this.#settle({ status: 'failed' })
     const timer = setTimeout(() => void this.#load('no-cache'), RETRY_MS)
     this.#signal.addEventListener('abort', () => clearTimeout(timer))
   }

@@ -10,7 +10,6 @@ import { ChatSource } from './chat-source.ts'
 /** A chat, while its page is open. */
 export interface SessionChat {
   source: ChatSource
-  isFailed: boolean
   /** Undefined until it is loaded. */
   crowd: Crowd | undefined
   /** Whether the page is wide enough for a chat beside the video. */
@@ -41,7 +40,7 @@ const offsets = createStoredEntries({
     values.length === 1 && Number.isFinite(values[0]),
 })
 
-/** Undefined without a chat, and until that is known. */
+/** Undefined without a chat, until that is known, and if it cannot be loaded. */
 export function useChat({ path, base, playback, session }: ChatOptions): SessionChat | undefined {
   const { video } = playback
   const source = useMemo(
@@ -59,10 +58,9 @@ export function useChat({ path, base, playback, session }: ChatOptions): Session
     () => (state?.status === 'loaded' ? { ...state.value, offsetSeconds } : undefined),
     [state, offsetSeconds],
   )
-  if (!source || !state) return undefined
+  if (!source || !state || state.status === 'failed') return undefined
   return {
     source,
-    isFailed: state.status === 'failed',
     crowd,
     isRoomBeside,
     isOpen,
