@@ -90,6 +90,21 @@ test('the video continues where its session was not the first one of the page', 
   expect(await restarts.jsonValue()).toEqual([])
 })
 
+test('a view that was recorded continues after the end that it had at first', async ({ page }) => {
+  await page.route(`**${aroundApiPath(alice)}`, async (route) => {
+    const response = await route.fetch()
+    const { sessions } = await response.json()
+    const shorter = sessions.map((other: object) => ({ ...other, durationSeconds: 60 }))
+    await route.fulfill({ response, json: { sessions: shorter } })
+  })
+  const video = await open(page, watchPagePath(alice) + withViews(bob))
+  await seek(video, 60)
+  await expectTogether(video, viewOf(page, bob), 30)
+  await seek(video, 150)
+  await expectTogether(video, viewOf(page, bob), 30)
+  await expect(page.getByText('Not recorded at this moment')).toHaveCount(0)
+})
+
 test('a view follows pause, seek and speed', async ({ page }) => {
   const video = await open(page, watchPagePath(alice) + withViews(bob))
   const view = viewOf(page, bob)

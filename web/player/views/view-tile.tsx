@@ -97,21 +97,25 @@ function useAlignedPlayback({ api, playback, view, known, videoRef }: AlignedOpt
   const [isRecorded, setIsRecorded] = useState(false)
   const source = api.playlistUrl(view)
   const { shiftSeconds } = view
-  const findRef = useRef<(seconds: number) => number | undefined>(() => undefined)
+  const findRef = useRef<(seconds: number, listedSeconds?: number) => number | undefined>(
+    () => undefined,
+  )
   useLayoutEffect(() => {
-    findRef.current = (seconds) => {
+    findRef.current = (seconds, listedSeconds = 0) => {
       if (!known) return undefined
       const own = seconds - known.offsetSeconds - shiftSeconds
-      return own >= 0 && own < known.durationSeconds ? own : undefined
+      // It may have grown since.
+      const end = Math.max(known.durationSeconds, listedSeconds)
+      return own >= 0 && own < end ? own : undefined
     }
   }, [known, shiftSeconds])
   const isKnown = known !== undefined
   useEffect(() => {
     const video = videoRef.current
     if (!video || !isKnown) return undefined
-    const find = (seconds: number) => findRef.current(seconds)
-    const start = async () => find(playback.video.currentTime) ?? 0
-    const { end } = playSession(video, source, { findStart: start })
+    const start = async () => findRef.current(playback.video.currentTime) ?? 0
+    const { playback: own, end } = playSession(video, source, { findStart: start })
+    const find = (seconds: number) => findRef.current(seconds, own.read().durationSeconds)
     const stop = followSession({ playback, view: video, find, onRecorded: setIsRecorded })
     return () => {
       stop()
