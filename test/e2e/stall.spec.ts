@@ -56,6 +56,43 @@ test('is quietly paused while the network is away, and goes on by itself', async
   await expect(stall).toHaveCount(0)
 })
 
+test('stays while the playlist is requested in vain, and the session starts after all', async ({
+  page,
+}) => {
+  await overrideAds(page, { zones: {} })
+  let failures = 0
+  let isAway = true
+  await page.route('**/playlist.m3u8', async (route) => {
+    if (!isAway) return route.continue()
+    await route.abort('internetdisconnected')
+    failures += 1
+  })
+  await page.goto(playerPath)
+  const stall = page.locator('[data-stall]')
+  const advanceUntil = (isReached: () => Promise<boolean>) =>
+    expect
+      .poll(async () => {
+        await page.clock.runFor(100)
+        return isReached()
+      })
+      .toBe(true)
+  await advanceUntil(async () => (await stall.count()) === 1)
+  const changes = await stall.evaluateHandle((element) => {
+    const found: string[] = []
+    new MutationObserver((all) => found.push(...all.map(({ type }) => type))).observe(element, {
+      attributeFilter: ['data-stall'],
+    })
+    return found
+  })
+  const before = failures
+  await advanceUntil(async () => failures > before + 3)
+  expect(await changes.jsonValue()).toEqual([])
+  isAway = false
+  await page.clock.resume()
+  await expect.poll(() => position(page)).toBeGreaterThan(0)
+  await expect(stall).toHaveCount(0)
+})
+
 test('shows no spinner over the pre-roll', async ({ page }) => {
   await overrideAds(page, { zones: { video: 'film-long.mp4' } })
   const release = await holdSegments(page, '')

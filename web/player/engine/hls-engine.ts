@@ -52,8 +52,7 @@ export function playWithHls(
   let hls = startWithinSession(attach(startSeconds), startSeconds)
   const recovery = createRecovery({
     ...playback,
-    // Without a playlist, startLoad does nothing.
-    resume: () => (hls.levels.length > 0 ? hls.startLoad(playback.position() || -1) : reload()),
+    resume: () => continueLoading(hls, playlist.url, playback.position()),
     reload,
     recoverMedia: () => resetMedia(playback.position()),
     skip: () => resetMedia(startOfNextSegment(hls, playback.position())),
@@ -107,6 +106,12 @@ export function playWithHls(
   signal.addEventListener('abort', recovery.dispose)
   signal.addEventListener('abort', () => hls.destroy())
   return true
+}
+
+/** Without a playlist, startLoad does nothing. A new instance would empty the element. */
+function continueLoading(hls: Hls, url: string, seconds: number): void {
+  if (hls.levels.length > 0) hls.startLoad(seconds || -1)
+  else hls.loadSource(url)
 }
 
 /**
