@@ -155,6 +155,16 @@ test('leaves / to the browser if the visitor has turned shortcuts off', async ()
   expect(document.activeElement).not.toBe(box)
 })
 
+test('leaves / to the browser once the visitor turns shortcuts off', async () => {
+  await open('/')
+  const box = screen.getByPlaceholderText('Search streamer...')
+  savePreferences({ hasShortcuts: false })
+  expect(fireEvent.keyDown(document.body, { key: '/' })).toBe(true)
+  savePreferences({ hasShortcuts: true })
+  expect(fireEvent.keyDown(document.body, { key: '/' })).toBe(false)
+  expect(document.activeElement).toBe(box)
+})
+
 test('shows the first two letters if a thumbnail fails', async () => {
   await open('/')
   const [card] = await cardsOf('Streamers')

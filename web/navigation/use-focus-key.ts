@@ -1,5 +1,5 @@
 // A key that moves the focus to an input of the page.
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import type { RefObject } from 'react'
 import { readStartPreferences } from './start-preferences.ts'
 
@@ -14,13 +14,13 @@ export function useFocusKey(
   inputRef: RefObject<HTMLInputElement | null>,
   key: string,
 ): string | undefined {
-  const [isOn] = useState(() => readStartPreferences().hasShortcuts)
   useEffect(() => {
-    if (!isOn) return undefined
     const focus = (event: KeyboardEvent) => {
       if (event.key !== key || event.defaultPrevented) return
       if (event.ctrlKey || event.altKey || event.metaKey) return
       if (event.target instanceof Element && event.target.closest(EDITABLE)) return
+      // On the player page, the visitor may turn them off meanwhile.
+      if (!readStartPreferences().hasShortcuts) return
       // Otherwise the key would be typed into the input, or open the search of Firefox.
       event.preventDefault()
       inputRef.current?.focus()
@@ -28,6 +28,6 @@ export function useFocusKey(
     }
     window.addEventListener('keydown', focus)
     return () => window.removeEventListener('keydown', focus)
-  }, [inputRef, key, isOn])
-  return isOn ? key : undefined
+  }, [inputRef, key])
+  return readStartPreferences().hasShortcuts ? key : undefined
 }
