@@ -168,6 +168,19 @@ test('closes on Escape and on the keyboard', async ({ page }) => {
   await expectPlaying(page)
 })
 
+test('stays when Escape closes a dialog', async ({ page }) => {
+  await openPlayer(page, 'film-long.mp4')
+  await expect(overlay(page)).toBeVisible()
+  await page.getByRole('button', { name: 'Share', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Share this moment' })
+  await expect(dialog).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(dialog).toHaveCount(0)
+  await expect(overlay(page)).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(overlay(page)).toBeHidden()
+})
+
 test('leaves focus and Space to the recording', async ({ page }) => {
   await openPlayer(page, 'film-long.mp4')
   await expect(overlay(page)).toBeVisible()

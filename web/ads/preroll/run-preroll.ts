@@ -114,7 +114,8 @@ function listenToVisitor({ overlay, tracking, removed, remove }: Parts): void {
   document.addEventListener(
     'keydown',
     (event) => {
-      if (event.key === 'Escape' && !event.defaultPrevented) dismiss()
+      const isForDialog = document.querySelector('dialog[open]') !== null
+      if (event.key === 'Escape' && !event.defaultPrevented && !isForDialog) dismiss()
     },
     options,
   )
