@@ -144,6 +144,10 @@ test('shows the whole session on a phone, and the current chapter', async ({ pag
   const current = page.getByRole('button', { name: '0:00:54 Chapter 19' })
   await expect(current).toHaveAttribute('aria-current', 'true')
   await expect.poll(async () => (await boxOf(current)).x).toBeLessThan(phone.width - 100)
+  const list = page.getByRole('list', { name: 'Chapters' })
+  await expect(list).toHaveCSS('scroll-behavior', 'smooth')
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  await expect(list).toHaveCSS('scroll-behavior', 'auto')
 })
 
 test('has the chapters beside a narrow video', async ({ page }) => {
