@@ -106,7 +106,6 @@ function offerUnmute(stage: HTMLElement, video: HTMLVideoElement, audio: Autopla
   stage.querySelector(':scope > button')?.remove()
   if (audio !== 'muted') return
   const button = document.createElement('button')
-  button.type = 'button'
   button.textContent = translate('Unmute')
   button.addEventListener('click', () => {
     video.muted = false
