@@ -128,6 +128,8 @@ test('every earlier URL responds 410, and no spelling of one returns hidden cont
       expect(status, spelling).toBeGreaterThanOrEqual(300)
     }
   }
+  for (const query of ['?quality=none', '?audio=!'])
+    expect(await statusOf(playlistApiPath(session) + query), query).toBe(410)
   // Without its only session, the streamer has no thumbnail either.
   expect(await statusOf(streamerThumbnailApiPath(STREAMER))).toBeGreaterThanOrEqual(404)
   const list = await fetch(server.url + sessionsApiPath(STREAMER))

@@ -16,8 +16,8 @@ export function createPlaylistEndpoint(sources: ApiSources): Endpoint {
     admission: admission.recordings,
     answer: async (call) => {
       const { request } = call
-      const [audio, quality] = [parseAudio(request.query), parseQuality(request.query)]
       const row = findPlayable(catalog, call)
+      const [audio, quality] = [parseAudio(request.query), parseQuality(request.query)]
       if (row.state.status === 'found') onRequested(row)
       const endOpen = startPhase(request, 'open')
       const session = await sessions.open(row)
