@@ -90,7 +90,8 @@ function givenByFile(file: ConfigFile | undefined, options: ConfigOption[]): Giv
   return options.flatMap(({ key }) => {
     const value = valueAt(file.value, key.split('.'))
     if (value === undefined) return []
-    const isFolder = folderKeys.has(key) && typeof value === 'string'
+    // An empty text is left for the schema to reject: it would be the folder of the file.
+    const isFolder = folderKeys.has(key) && typeof value === 'string' && value !== ''
     return [{ key, origin, value: isFolder ? absolute(value, path.dirname(file.path)) : value }]
   })
 }
