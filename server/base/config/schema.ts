@@ -12,6 +12,7 @@ import {
   location,
   operatorToken,
   origin,
+  siteUrl,
   string,
   trustedProxies,
 } from './value-shapes.ts'
@@ -42,7 +43,7 @@ const serverSection = z.strictObject({
     environment: 'PORT',
     about: 'Port to listen on; 0 selects a free one.',
   }),
-  publicUrl: noted(httpUrl.optional(), {
+  publicUrl: noted(siteUrl.optional(), {
     environment: 'AFTERCAST_PUBLIC_URL',
     about: 'Public URL of the site, for the sitemap and link previews.',
   }),

@@ -16,10 +16,15 @@ export const location = string('must be a folder or s3://bucket/prefix').refine(
   { error: 'must be a folder or s3://bucket/prefix' },
 )
 
+const hasCredentials = { error: 'must not contain a user name or password' }
+
 /** A user name or password would be in the log, and `fetch` refuses both. */
-export const cacheUrl = httpUrl.refine(hasNoCredentials, {
-  error: 'must not contain a user name or password',
-})
+export const cacheUrl = httpUrl.refine(hasNoCredentials, hasCredentials)
+
+/** The start of other URLs, which visitors see. */
+export const siteUrl = httpUrl
+  .refine(hasNoCredentials, hasCredentials)
+  .refine((value) => !/[\s?#]/.test(value), { error: 'must not contain white space, ? or #' })
 
 export const origin = string('must be an origin such as https://a.example, or *').refine(isOrigin, {
   error: 'must be an origin such as https://a.example, or *',
@@ -67,7 +72,7 @@ export function isHttpUrl(value: string): boolean {
 
 function hasNoCredentials(value: string): boolean {
   const url = URL.parse(value)
-  return url?.username === '' && url.password === ''
+  return url === null || url.username + url.password === ''
 }
 
 function isOrigin(value: string): boolean {
