@@ -80,6 +80,9 @@ it.each(['1', '2'])(
     expect(text).toContain('process_resident_memory_bytes')
     for (const name of METRICS) expect(text, name).toContain(`\n# TYPE aftercast_${name} `)
     expect((await fetch(`${server.url}/metrics`)).status).toBe(404)
+    // The `params` of Prometheus are a query.
+    const head = await fetch(`http://127.0.0.1:${port}/metrics?a=1`, { method: 'HEAD' })
+    expect(head.status).toBe(200)
 
     // Of players: added up, and no more than one visitor can do.
     expect(text).toContain('\naftercast_player_startup_seconds_bucket{le="0.5"} 2\n')

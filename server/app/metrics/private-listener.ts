@@ -29,7 +29,7 @@ const UNKNOWN_HOST =
   'This name is unknown: request an address, or add the name to server.metricsHosts.\n'
 
 /**
- * Serves GET /metrics at `host:port`, for this process and its workers, and other routes.
+ * Serves /metrics at `host:port`, for this process and its workers, and other routes.
  *
  * @throws AppError `failed` if the address is not available
  */
@@ -44,7 +44,7 @@ export async function listenForMetrics(
     if (!isOwnHost(request.headers.host, names)) {
       // RFC 9110 15.5.20.
       response.writeHead(421, { 'content-type': 'text/plain; charset=utf-8' }).end(UNKNOWN_HOST)
-    } else if (request.method === 'GET' && request.url === '/metrics') {
+    } else if (isForMetrics(request)) {
       sendMetrics(response).catch(() => response.writeHead(500).end())
     } else if (!otherRoutes(request, response)) {
       response.writeHead(404).end()
@@ -62,6 +62,10 @@ export async function listenForMetrics(
       server.closeAllConnections()
     },
   }
+}
+
+function isForMetrics({ method = '', url = '' }: IncomingMessage): boolean {
+  return ['GET', 'HEAD'].includes(method) && url.split('?', 1)[0] === '/metrics'
 }
 
 /** The metrics of this process and its workers, in the text format of Prometheus. */
