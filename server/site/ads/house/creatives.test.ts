@@ -53,6 +53,11 @@ describe('parseCreatives', () => {
     expect(creative?.link).toBe('https://xn--bcher-kva.example/%C3%BCset-cookie:x')
   })
 
+  it('removes what XML cannot contain from the alt text', () => {
+    const [creative] = parse({ ...page, alt: '\u0001One\n\u0002two ' })
+    expect(creative?.alt).toBe('One two')
+  })
+
   it('refuses two creatives of one id, and what is not JSON', () => {
     expect(() => parse(page, page)).toThrow('two creatives have the same id')
     expect(() => parseCreatives('{')).toThrow('creatives.json is not JSON')

@@ -9,7 +9,11 @@ const MAX_WEIGHT = 1000
 const plainName = z
   .string()
   .regex(/^[A-Za-z0-9][\w.-]{0,99}$/, 'must be a plain name of letters, digits, - _ .')
-const shortText = z.string().trim().min(1).max(200)
+/** Without control characters, which no XML may contain: VAST has it as the title of the ad. */
+const shortText = z
+  .string()
+  .transform((text) => text.replaceAll(/\p{Cc}+/gu, ' ').trim())
+  .pipe(z.string().min(1).max(200))
 const zoneName = z.string().min(1).max(64)
 
 function fileOf(...endings: string[]) {
