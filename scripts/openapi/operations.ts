@@ -11,6 +11,7 @@ export const errors = {
   404: { code: 'not_found', about: 'Unknown streamer, session or file.' },
   410: { code: 'gone', about: 'Hidden, or replaced while it was read.' },
   413: { code: 'invalid', about: 'The body is too large.' },
+  415: { code: 'invalid', about: 'The body has another media type.' },
   422: { code: 'unplayable', about: 'The recording exists but cannot be played.' },
   429: { code: 'limited', about: 'Too many requests to the collector.' },
   500: { code: 'internal', about: 'Unexpected error.' },
@@ -198,7 +199,7 @@ const others: Operation[] = [
     content: {},
     headers: ['Cache-Control'],
     statuses: { 204: 'Accepted, or not counted because the visitor objects.' },
-    errors: [400, 403, 413, 429],
+    errors: [400, 403, 413, 415, 429],
   },
   get(['getAdScript', outsidePatterns.adScript], 'The script of an ad host of the configuration.', {
     content: { 'text/javascript': undefined },

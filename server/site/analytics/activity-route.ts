@@ -31,8 +31,8 @@ export interface ActivityLimiter {
 
 /**
  * Registers the route. Responds with 204 to a JSON array of events, sent as JSON or as the
- * text/plain of `sendBeacon`; 400 to anything else, 403 to pages of other sites, 413 above 64 KiB,
- * and 429 with Retry-After (RFC 6585 4) above the rate limit.
+ * text/plain of `sendBeacon`; 415 to another media type, 400 to any other body, 403 to pages of
+ * other sites, 413 above 64 KiB, and 429 with Retry-After (RFC 6585 4) above the rate limit.
  */
 export async function addActivityRoute(
   app: FastifyInstance,
