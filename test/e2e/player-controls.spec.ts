@@ -307,11 +307,14 @@ test('starts at the moment of the link, and pauses at its end once', async ({ pa
   await expect.poll(() => position(video)).toBeGreaterThan(22)
 })
 
-test('starts at the beginning where the moment is after the end', async ({ page }) => {
-  const video = await open(page, `${playerPath}?t=2h`)
-  await expect.poll(() => position(video)).toBeGreaterThan(0.2)
-  expect(await video.evaluate(firstPlayed)).toBeLessThan(1)
-})
+for (const sessionId of ['ts-h264-aac-clean-hls-concat', 'mkv-h264-aac-60s'])
+  test(`starts ${sessionId} at the beginning where the moment is after the end`, async ({
+    page,
+  }) => {
+    const video = await open(page, `${pathOf(sessionId)}?t=2h`)
+    await expect.poll(() => position(video)).toBeGreaterThan(0.2)
+    expect(await video.evaluate(firstPlayed)).toBeLessThan(1)
+  })
 
 test.describe('with the page clock stopped', () => {
   // The confirmation disappears after two seconds.
