@@ -70,12 +70,35 @@ it.each([
   ['artifacts', { AFTERCAST_ARTIFACTS: '/proc/aftercast' }, 'nodes need to '],
   ['database', { AFTERCAST_DATABASE_URL: 'postgres://a:secret@127.0.0.1:1/x' }, 'refused: '],
   ['server', { AFTERCAST_HOST: '192.0.2.1' }, 'no such address (EADDRNOTAVAIL): '],
+  ['server.metrics', { AFTERCAST_METRICS: '192.0.2.1:9090' }, 'no such address (EADDRNOTAVAIL): '],
+  ['layout', { AFTERCAST_LAYOUT: 'nowhere' }, 'neither a template '],
 ])('names what prevents service, by its key: %s', async (key, settings, reason) => {
   const { code, lines } = await examine(key, settings)
   expect(code).toBe(1)
   expect(lines).toEqual([expect.stringMatching(/^failure /)])
   expect(lines[0]).toContain(reason)
   expect(lines[0]).not.toContain('secret')
+})
+
+it('reports a data folder inside the recordings, or of other recordings', async () => {
+  const other = await createTempLibrary('doctor-other')
+  await other.place('bob/2026-01-31/1.mp4', SMALL_FIXTURE)
+  await runInProcess(['scan', ...other.args], { workingFolder: other.folder })
+  expect(await examine('recordings', { AFTERCAST_DATA: other.data })).toEqual({
+    code: 1,
+    lines: [
+      expect.stringMatching(/^failure recordings: the catalog in \S+ is of \S+: name another /),
+      expect.stringMatching(/^ok /),
+    ],
+  })
+  const inside = path.join(library.recordings, 'data')
+  expect(await examine('data', { AFTERCAST_DATA: inside })).toEqual({
+    code: 1,
+    lines: expect.arrayContaining([
+      `failure data: ${inside} is inside the recordings ${library.recordings}: ` +
+        'name a folder outside of them with --data',
+    ]),
+  })
 })
 
 it('asks for space where the disk is full', async () => {

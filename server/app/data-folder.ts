@@ -72,8 +72,12 @@ export async function requireEmpty(data: string): Promise<void> {
   throw new AppError('usage', `data: ${data} is not empty: ${remedy}`)
 }
 
-/** Recordings are never written to, and a scan would find what is in the data folder. */
-async function refuseInsideRecordings({ recordings, s3, data }: Config): Promise<void> {
+/**
+ * Recordings are never written to, and a scan would find what is in the data folder.
+ *
+ * @throws AppError `usage`
+ */
+export async function refuseInsideRecordings({ recordings, s3, data }: Config): Promise<void> {
   if (recordings === undefined) return
   const location = parseLocation(recordings, s3.pathStyle)
   if (!(await containsLocation(location, { kind: 'folder', path: data }))) return

@@ -14,7 +14,7 @@ import { claimDataFolder } from './data-folder.ts'
 import type { Io } from './io.ts'
 import { requireAccess } from './require-access.ts'
 
-const DEMO_FOLDER = 'demo-library'
+export const DEMO_FOLDER = 'demo-library'
 
 /** Recordings whose data folder belongs to this process until it is disposed. */
 export interface ClaimedRecordings extends Disposable {

@@ -15,6 +15,7 @@ import {
 import { examineNetwork } from './examine-network.ts'
 import {
   examineArtifacts,
+  examineCatalog,
   examineData,
   examineDatabase,
   examineRecordings,
@@ -42,6 +43,7 @@ export async function examineWithin(limitMs: number, config: Config, io: Io): Pr
     ['clock', examineClock],
     ['descriptors', examineDescriptors],
     [`data: ${data}`, () => examineData(config)],
+    [`catalog: ${data}`, () => examineCatalog(config)],
     [`recordings: ${recordings}`, () => examineRecordings(config, signal)],
     [`artifacts: ${artifacts}`, () => examineArtifacts(config, signal)],
     ['database', () => examineDatabase(config)],

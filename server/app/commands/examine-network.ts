@@ -1,6 +1,8 @@
-// The address that the server listens on, and the proxy before it: the site is asked through its
+// The addresses that the server listens on, and the proxy before it: the site is asked through its
 // public URL.
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
@@ -39,7 +41,7 @@ export async function examineNetwork({ server }: Config, signal: AbortSignal): P
   try {
     const address = new URL(`http://${host.includes(':') ? `[${host}]` : host}:${port}`)
     const findings = isFree
-      ? [ok(`server: ${address.host} is free`)]
+      ? [ok(`server: ${address.host} is free`), ...(await examineMetrics(server))]
       : [await examineOccupied(address, standIn, { basePath, signal })]
     if (publicUrl === undefined || findings.some(({ level }) => level === 'failure'))
       return findings
@@ -71,6 +73,20 @@ async function listen(
   } catch (error) {
     await app.close()
     throw error
+  }
+}
+
+async function examineMetrics({ metrics }: Config['server']): Promise<Finding[]> {
+  if (metrics === undefined) return []
+  const { hostname, port } = new URL(`http://${metrics}`)
+  const listener = createServer().listen(Number(port || 80), hostname.replaceAll(/[[\]]/g, ''))
+  try {
+    await once(listener, 'listening')
+    return []
+  } catch (error) {
+    return [failure(`server.metrics: ${metrics}: ${reasonOf(error)}`, 'choose another address')]
+  } finally {
+    listener.close()
   }
 }
 

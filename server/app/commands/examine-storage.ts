@@ -4,15 +4,19 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { formatDatabase } from '../../base/config/database-url.ts'
 import type { Config } from '../../base/config/load-config.ts'
-import { codeOf, reasonOf } from '../../base/errors.ts'
+import { codeOf, isAppError, reasonOf } from '../../base/errors.ts'
 import { describeProblem } from '../../cluster/postgres/connection-problem.ts'
 import { openSharedDatabase } from '../../cluster/postgres/shared-database.ts'
 import type { SharedDatabase } from '../../cluster/postgres/shared-database.ts'
 import { sql } from '../../cluster/postgres/sql.ts'
+import { createLayout } from '../../library/catalog/names/layout.ts'
 import { checkArtifacts } from '../../storage/artifacts/open-artifacts.ts'
 import { checkLocation, createStorage } from '../../storage/recordings/create-storage.ts'
 import type { Storage } from '../../storage/recordings/storage.ts'
-import { parseLocation } from '../../storage/recordings/storage-location.ts'
+import { locationName, parseLocation } from '../../storage/recordings/storage-location.ts'
+import { refuseOtherCatalog } from '../catalog-owner.ts'
+import { refuseInsideRecordings } from '../data-folder.ts'
+import { DEMO_FOLDER } from '../recordings.ts'
 import { failure, ok, warning } from './finding.ts'
 import type { Finding } from './finding.ts'
 
@@ -79,6 +83,24 @@ async function measureDisk(folder: string): Promise<Finding> {
     return warning(`${text}, so scans and counters are slow`, 'name a folder on a local disk')
   } finally {
     await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/** What `serve` refuses: another layout, recordings or data folder than those of the catalog. */
+export async function examineCatalog(config: Config): Promise<Finding[]> {
+  const { data, layout, recordings, s3 } = config
+  if (recordings === undefined) return []
+  try {
+    const location = parseLocation(recordings, s3.pathStyle)
+    createLayout(layout, locationName(location))
+    await refuseInsideRecordings(config)
+    await refuseOtherCatalog(config, location, join(data, DEMO_FOLDER))
+    return []
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    // The message ends with the remedy.
+    const end = error.message.lastIndexOf(': ')
+    return [failure(error.message.slice(0, end), error.message.slice(end + 2))]
   }
 }
 
