@@ -7,5 +7,8 @@ export function describeIssue({ code, ...issue }: z.core.$ZodRawIssue): string |
     const isObject = issue.expected === 'object' || issue.expected === 'record'
     return isObject ? 'must be an object: { … }' : `must be a ${String(issue.expected)}`
   }
+  if (code === 'invalid_value' && 'values' in issue && Array.isArray(issue.values)) {
+    return `must be one of ${issue.values.join(', ')}`
+  }
   return code === 'too_small' ? 'must not be empty' : undefined
 }

@@ -338,6 +338,16 @@ describe('loadConfig', () => {
     )
   })
 
+  it.each([
+    [{ renditions: { video: ['1080p'] } }, 'renditions.video.0', 'must be one of 720p, 480p, 360p'],
+    [{ analytics: { ga4: 'G 1' } }, 'analytics.ga4', 'must be a measurement id such as G-XXXXXXX'],
+    [{ purge: { urls: ['a'] } }, 'purge.urls.0', 'must be an http or https URL'],
+  ])('says in words what %j must be', (value, key, problem) => {
+    expect(messageOf({ file: fileOf(value) })).toBe(
+      `${key} (from aftercast.config.json): ${problem}`,
+    )
+  })
+
   it('leaves s3:// URLs as they are', () => {
     const environment = {
       AFTERCAST_RECORDINGS: 's3://bucket/a/b',

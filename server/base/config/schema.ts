@@ -301,7 +301,9 @@ const adsSection = z.strictObject({
   ),
 })
 
-const measurementId = z.string().regex(/^[A-Z0-9-]{2,64}$/i)
+const measurementId = z
+  .string()
+  .regex(/^[A-Z0-9-]{2,64}$/i, 'must be a measurement id such as G-XXXXXXX')
 
 /** Consent defaults that gtag receives first; Google's own default applies to absent types. */
 const consent = z.partialRecord(
