@@ -45,6 +45,9 @@ export const sessionTextFields = {
 export const sessionText = object(sessionTextFields)
 export type SessionText = Shaped<typeof sessionText>
 
+/** Something that another call returns. */
+const linked = optional(object({ url: string }))
+
 /** A session beside another one, as a link to it needs. */
 const neighbour = object({ date: string, sessionId: string, title: optional(string) })
 
@@ -65,7 +68,7 @@ export const sessionResponse = object({
     object({ startSeconds: amount, endSeconds: optional(amount), title: nonEmptyString }),
   ),
   /** Absent while the start or the duration is unknown. `url` is a path of the API. */
-  around: optional(object({ url: string })),
+  around: linked,
   tracks: object({
     audio: list(object({ label: string, language: optional(string) })),
     /** `url` is a WebVTT file with all cues, as a path of the API. */
@@ -90,9 +93,11 @@ export const sessionResponse = object({
     [],
   ),
   /** Absent without video. `url` is a WebVTT file of thumbnails, as a path of the API. */
-  storyboard: optional(object({ url: string })),
+  storyboard: linked,
   /** Absent without a chat. `url` is its index, as a path of the API. */
-  chat: optional(object({ url: string })),
+  chat: linked,
+  /** Absent unless `page.download` offers it. `url` is the recording, as a path of the API. */
+  download: linked,
   /** The next older and the next newer session of the streamer. */
   previous: optional(neighbour),
   next: optional(neighbour),

@@ -45,6 +45,8 @@ export const outsidePatterns = {
   streamerFeed: '/s/:streamer/feed.xml',
   /** The audio of a session as one file. */
   audioFile: `${apiPrefix}audio/${session}/:file`,
+  /** The recording of a session, as it is. */
+  originalFile: `${apiPrefix}original/${session}/:file`,
   oembed: '/oembed',
   /** The page gets the URL of the index from `/api/session`; buckets are relative to it. */
   chat: `${apiPrefix}chat/${session}/index.json`,
@@ -80,6 +82,11 @@ export function streamerFeedPath(streamer: string): string {
 /** Path of the file of this name with the audio of a session. */
 export function audioFilePath(reference: SessionReference, file: string): string {
   return formatPath(outsidePatterns.audioFile, { ...reference, file })
+}
+
+/** Path of the recording of a session, which is saved under the name `file`. */
+export function originalFilePath(reference: SessionReference, file: string): string {
+  return formatPath(outsidePatterns.originalFile, { ...reference, file })
 }
 
 /** Path of the list of streamers. */

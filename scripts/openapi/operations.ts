@@ -188,6 +188,12 @@ const media: Operation[] = [
     statuses: { ...UNCHANGED, 206: 'The range of `Range`.', 416: 'The range is after the end.' },
     errors: [...ofSession, 502],
   }),
+  get(['getOriginalFile', outsidePatterns.originalFile], 'The recording of a session as it is.', {
+    content: { 'application/octet-stream': undefined },
+    headers: ['Cache-Control', 'Content-Range', 'ETag', ...TAGS],
+    statuses: { ...UNCHANGED, 206: 'The range of `Range`.', 416: 'The range is after the end.' },
+    errors: [...ofSession, 502],
+  }),
 ]
 
 const others: Operation[] = [

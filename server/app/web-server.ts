@@ -67,6 +67,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     admission: library.admission,
     sender,
     audioFiles,
+    offersOriginals: config.page.download,
     page: await readBuiltPage(builtPageFolder(), pageAssetsFolder(config)),
     ...images,
     ...createDetails({ library, config, logger, images, formatPath }),
@@ -119,7 +120,8 @@ interface DetailsSources {
 
 function createDetails({ library, config, logger, images, formatPath }: DetailsSources) {
   const sessionChats = createSessionChats({ library, config, logger, images })
-  const details = { ...library, ...config.library, sessionChats, formatPath }
+  const offersOriginals = config.page.download
+  const details = { ...library, ...config.library, sessionChats, offersOriginals, formatPath }
   return {
     sessionChats,
     sessionDetails: new SessionDetails(details),

@@ -1,5 +1,7 @@
 // A site below a base path in a real browser: browsing, playing, ads and the embedded player
 // request nothing outside of it.
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import type { Page } from '@playwright/test'
 import { embedPagePath, playerPagePath, sessionsPagePath } from '../../shared/paths.ts'
 import {
@@ -134,4 +136,14 @@ test('redirects from the root of the host, and shows unknown pages as such', asy
   await page.goto(`${siteUrl}/nothing`)
   await page.getByRole('link', { name: 'All streamers' }).click()
   await expect(page).toHaveURL(`${siteUrl}/`)
+})
+
+test('saves the recording of a session', async ({ page, siteUrl }) => {
+  await page.goto(siteUrl + playerPagePath(session))
+  const saved = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download', exact: true }).click()
+  const download = await saved
+  expect(download.suggestedFilename()).toBe(`${session.sessionId}.mp4`)
+  const original = path.join(import.meta.dirname, `../fixtures/media/${session.sessionId}.mp4`)
+  expect(await readFile(await download.path())).toEqual(await readFile(original))
 })

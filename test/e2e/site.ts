@@ -45,7 +45,7 @@ interface WorkerFixtures {
   networkSiteUrl: string
   measuredSite: MeasuredSite
   houseSiteUrl: string
-  /** With house ads, below a base path. */
+  /** With house ads and links to recordings, below a base path. */
   basePathSiteUrl: string
   analyticsSiteUrl: string
   /** With a height that is encoded on demand. */
@@ -101,7 +101,10 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   basePathSiteUrl: [
     // oxlint-disable-next-line no-empty-pattern
     async ({}, provide) =>
-      provideSite({ server: { basePath: '/tv' }, ads: { provider: 'house' } }, provide),
+      provideSite(
+        { server: { basePath: '/tv' }, ads: { provider: 'house' }, page: { download: true } },
+        provide,
+      ),
     workerScope,
   ],
   analyticsSiteUrl: [

@@ -55,6 +55,7 @@ export const texts: Texts = {
   'About this session': 'Über diesen Stream',
   'Show more': 'Mehr anzeigen',
   'Show less': 'Weniger anzeigen',
+  Download: 'Herunterladen',
   'At the same time': 'Zur selben Zeit',
   'Watch together': 'Zusammen ansehen',
   Views: 'Ansichten',

@@ -55,6 +55,7 @@ export const texts: Texts = {
   'About this session': 'Sobre este directo',
   'Show more': 'Mostrar más',
   'Show less': 'Mostrar menos',
+  Download: 'Descargar',
   'At the same time': 'Al mismo tiempo',
   'Watch together': 'Ver juntos',
   Views: 'Vistas',

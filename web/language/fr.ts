@@ -54,6 +54,7 @@ export const texts: Texts = {
   'About this session': 'À propos de ce stream',
   'Show more': 'Afficher plus',
   'Show less': 'Afficher moins',
+  Download: 'Télécharger',
   'At the same time': 'Au même moment',
   'Watch together': 'Regarder ensemble',
   Views: 'Vues',

@@ -55,6 +55,7 @@ export const texts: Texts = {
   'About this session': 'この配信について',
   'Show more': 'もっと見る',
   'Show less': '一部を表示',
+  Download: 'ダウンロード',
   'At the same time': '同じ時間の配信',
   'Watch together': '同時に見る',
   Views: '画面',

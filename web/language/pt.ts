@@ -54,6 +54,7 @@ export const texts: Texts = {
   'About this session': 'Sobre esta live',
   'Show more': 'Mostrar mais',
   'Show less': 'Mostrar menos',
+  Download: 'Baixar',
   'At the same time': 'Ao mesmo tempo',
   'Watch together': 'Assistir juntos',
   Views: 'Visões',

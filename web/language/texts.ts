@@ -58,6 +58,7 @@ export type Text =
   | 'About this session'
   | 'Show more'
   | 'Show less'
+  | 'Download'
   | 'At the same time'
   | 'Watch together'
   | 'Views'

@@ -54,6 +54,7 @@ export const texts: Texts = {
   'About this session': '关于此回放',
   'Show more': '展开',
   'Show less': '收起',
+  Download: '下载',
   'At the same time': '同一时间',
   'Watch together': '同时观看',
   Views: '画面',

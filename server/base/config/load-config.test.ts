@@ -49,6 +49,7 @@ describe('loadConfig', () => {
       purge: { urls: [] },
       log: { level: 'info', requests: false, slowMs: 1000 },
       site: { name: 'Aftercast' },
+      page: { download: false },
       feeds: { podcast: false },
       ads: { provider: 'house', hosts: {}, zones: {}, fill: 'frame' },
       analytics: { firstParty: true },

@@ -245,6 +245,15 @@ const siteSection = z.strictObject({
   }),
 })
 
+const pageSection = z.strictObject({
+  download: noted(z.boolean({ error: 'must be true or false' }).default(false), {
+    environment: 'AFTERCAST_PAGE_DOWNLOAD',
+    about:
+      'Whether the page of a finished session of one recording links its file, which is not ' +
+      'encrypted.',
+  }),
+})
+
 const feedsSection = z.strictObject({
   podcast: noted(z.boolean({ error: 'must be true or false' }).default(false), {
     environment: 'AFTERCAST_FEEDS_PODCAST',
@@ -398,6 +407,7 @@ export const configSchema = z.strictObject({
   purge: purgeSection.prefault({}),
   log: logSection.prefault({}),
   site: siteSection.prefault({}),
+  page: pageSection.prefault({}),
   feeds: feedsSection.prefault({}),
   ads: adsSection.prefault({}),
   analytics: analyticsSection.prefault({}),

@@ -8,6 +8,7 @@ import { createChatEndpoints } from './api/chat.ts'
 import { createConfigEndpoint } from './api/config.ts'
 import { createDetailsEndpoint } from './api/details.ts'
 import { createHealthEndpoints } from './api/health.ts'
+import { createOriginalFileEndpoint } from './api/original-file.ts'
 import { createPlaylistEndpoint } from './api/playlist.ts'
 import { createPlaylistFileEndpoint } from './api/playlist-file.ts'
 import { createSessionEndpoint } from './api/session.ts'
@@ -35,6 +36,8 @@ export interface EndpointSources
   extends Omit<PageOptions, 'config'>, Omit<ApiSources, 'versions' | 'sessionStoryboards'> {
   /** Undefined unless feeds offer them. */
   audioFiles?: AudioFiles | undefined
+  /** Whether recordings are offered as they are. */
+  offersOriginals: boolean
 }
 
 export function createEndpoints(options: EndpointSources, pages: PageSources): Endpoint[] {
@@ -56,6 +59,7 @@ export function createEndpoints(options: EndpointSources, pages: PageSources): E
     createPlaylistEndpoint(sources),
     createPlaylistFileEndpoint(sources),
     ...(options.audioFiles ? [createAudioFileEndpoint(sources, options.audioFiles)] : []),
+    ...(options.offersOriginals ? [createOriginalFileEndpoint(sources)] : []),
     ...createThumbnailEndpoints(sources),
     createStoryboardEndpoint(sources),
     createStoryboardSheetEndpoint(sources),

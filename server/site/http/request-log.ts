@@ -32,7 +32,7 @@ export function logRequests(
     reply.raw.once('close', () => {
       const endMs = performance.now()
       const firstByteMs = (reply.firstByteAtMs ?? endMs) - startMs
-      const isMedia = request.kind === 'segment' || request.kind === 'audio'
+      const isMedia = ['segment', 'audio', 'original'].includes(request.kind)
       // The client's bandwidth decides how long media take, the server when they start.
       const isSlow = (isMedia ? firstByteMs : endMs - startMs) > slowMs
       if (!isSlow && !requests) return

@@ -41,7 +41,7 @@ export function SessionStory(props: SessionStoryProps) {
   const profile = useResource(api.details(streamer))
   const { displayName, avatarUrl } = profile.status === 'loaded' ? profile.value : NO_PROFILE
   const known: Partial<SessionResponse> = details.status === 'loaded' ? details.value : {}
-  const { title, game, description, startTime, durationSeconds = Infinity } = known
+  const { title, game, description, startTime, durationSeconds = Infinity, download } = known
   const isLoading = profile.status === 'loading' || !around.isSettled
   useEffect(() => (isLoading ? undefined : onSettled()), [isLoading, onSettled])
   useDocumentTitle(title === undefined ? heading : `${title} · ${heading}`)
@@ -65,6 +65,11 @@ export function SessionStory(props: SessionStoryProps) {
         </Link>
         <span>{formatDay(date, startTime)}</span>
         {game !== undefined && <Name>{game}</Name>}
+        {download && (
+          <a href={hrefOf(download.url, api.playlistUrl(session))} download>
+            {translate('Download')}
+          </a>
+        )}
       </p>
       {description !== undefined && (
         <Description playback={playback} text={description} durationSeconds={durationSeconds} />
@@ -74,6 +79,11 @@ export function SessionStory(props: SessionStoryProps) {
       )}
     </section>
   )
+}
+
+/** @param base URL of the API on which the path is based */
+function hrefOf(path: string, base: string): string {
+  return new URL(path, new URL(base, location.href)).href
 }
 
 /** In the visitor's time zone, if the time is known; the date itself if it is not a day. */

@@ -6,6 +6,7 @@ import type { SessionResponse } from '../../../../shared/contract.ts'
 import {
   aroundApiPath,
   chatApiPath,
+  originalFilePath,
   playlistFileApiPath,
   storyboardApiPath,
 } from '../../../../shared/paths.ts'
@@ -25,6 +26,7 @@ import type { ContainerChapters } from '../../../library/metadata/container-chap
 import type { SessionSidecars, Sidecars } from '../../../library/metadata/sidecars.ts'
 import { hasStoryboard } from '../../../decode/storyboards/plan-storyboard.ts'
 import type { FormatPath } from '../site/base-path.ts'
+import { originalFileName } from '../site/session-text.ts'
 import type { SessionChats } from './session-chats.ts'
 
 export interface SessionDetailsOptions {
@@ -34,6 +36,8 @@ export interface SessionDetailsOptions {
   containerChapters: ContainerChapters
   /** Undefined: chats are not served. */
   sessionChats: SessionChats | undefined
+  /** Whether recordings are offered as they are. */
+  offersOriginals: boolean
   /** Without decoders there are no storyboards. */
   hasDecoders: boolean
   /** A recording without a write for this time counts as finished. */
@@ -51,6 +55,7 @@ interface OpenedDetails {
   tracks: SessionTracks
   parts: SessionPart[]
   hasStoryboard: boolean
+  hasOriginal: boolean
   video: SessionResponse['video']
   qualities: SessionQuality[]
 }
@@ -101,6 +106,11 @@ export class SessionDetails {
       ...(opened?.hasStoryboard === true && {
         storyboard: { url: formatPath(storyboardApiPath(row)) },
       }),
+      ...(opened?.hasOriginal === true && {
+        download: {
+          url: formatPath(originalFilePath(row, originalFileName(row.sessionId, opened.parts))),
+        },
+      }),
       ...(row.startMs !== undefined &&
         row.state.status === 'playable' && { around: { url: formatPath(aroundApiPath(row)) } }),
       ...(hasChat === true && { chat: { url: formatPath(chatApiPath(row)) } }),
@@ -131,7 +141,10 @@ export class SessionDetails {
       const canShow = this.#options.hasDecoders && hasStoryboard(frames)
       const [video, tracks] = [session.video, await session.tracks()]
       const qualities = await session.qualities()
-      return { isGrowing, start, parts, hasStoryboard: canShow, video, tracks, qualities }
+      const hasOriginal =
+        this.#options.offersOriginals && (await session.soleRecording()) !== undefined
+      const has = { hasStoryboard: canShow, hasOriginal }
+      return { isGrowing, start, parts, ...has, video, tracks, qualities }
     }
     const reason = (): AppError => new AppError('busy', 'the recording is being indexed')
     try {

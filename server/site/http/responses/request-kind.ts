@@ -7,6 +7,7 @@ export type RequestKind =
   | 'init'
   | 'key'
   | 'audio'
+  | 'original'
   | 'playlist'
   | 'subtitle'
   | 'thumbnail'

@@ -1,5 +1,6 @@
 // How a session is named and dated outside of the page's own code: in heads, feeds, sitemaps and
 // embeds.
+import { extname } from 'node:path'
 import type { SessionReference } from '../../../../shared/paths.ts'
 import { sessionDay } from '../../../../shared/session-day.ts'
 
@@ -7,6 +8,11 @@ import { sessionDay } from '../../../../shared/session-day.ts'
 export function sessionTitle(session: SessionReference, title: string | undefined): string {
   const names = `${session.streamer} - ${session.date} - ${session.sessionId}`
   return title === undefined ? names : `${title} · ${names}`
+}
+
+/** Under which its only recording is saved, which may be in a folder. */
+export function originalFileName(sessionId: string, parts: readonly { path: string }[]): string {
+  return sessionId + extname(parts[0]?.path ?? '')
 }
 
 /** For a session without a description. */
