@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { adtsFrames, mpegFrames } from '../../../test/support/make/make-ts.ts'
-import { adtsFrameAt, mpegFrameAt } from './audio-frame.ts'
+import { adtsFrameAt, flacFrameSamples, mpegFrameAt } from './audio-frame.ts'
 
 describe('adtsFrameAt()', () => {
   it('reads an ADTS header, also after other bytes', () => {
@@ -36,4 +36,28 @@ describe('mpegFrameAt()', () => {
   it('returns undefined for ones', () => {
     expect(mpegFrameAt(new Uint8Array(1000).fill(0xff), 0)).toBeUndefined()
   })
+})
+
+describe('flacFrameSamples()', () => {
+  it.each([
+    ['fff81900', 192],
+    ['fff82900', 576],
+    ['fff85900', 4608],
+    ['fff8890000', 256],
+    ['fff8c90000', 4096],
+    ['fff9f90000', 32_768],
+    // After a number of one, two and seven bytes.
+    ['fff8690000fe', 255],
+    ['fff86900c281fe', 255],
+    ['fff97900febfbfbfbfbfbf03e7', 1000],
+  ])('reads the block size in %s', (hex, samples) => {
+    expect(flacFrameSamples(Buffer.from(hex, 'hex'))).toBe(samples)
+  })
+
+  it.each(['', 'fff80900', 'fff8690000', 'fff979000003', 'fff0c90000', '00f8c90000'])(
+    'returns undefined for %s',
+    (hex) => {
+      expect(flacFrameSamples(Buffer.from(hex, 'hex'))).toBeUndefined()
+    },
+  )
 })

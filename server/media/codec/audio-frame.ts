@@ -1,5 +1,5 @@
 // Frame headers of AAC in ADTS (ISO/IEC 13818-7 1.A.2) and of MPEG audio (ISO/IEC 11172-3 2.4.1.3),
-// and the duration of Opus packets (RFC 6716 3.1, 3.2).
+// and the duration of Opus packets (RFC 6716 3.1, 3.2) and of frames of FLAC (RFC 9639 9.1).
 import { AAC_RATES } from './audio-specific-config.ts'
 
 /** The extent of a frame in a stream. */
@@ -89,6 +89,20 @@ export function mpegFrameAt(bytes: Uint8Array, at: number): MpegFrame | undefine
   const channels = fourth >>> 6 === 3 ? 1 : 2
   const size = (slots + ((third >>> 1) & 1)) * slotBytes
   return { layer, sampleRate, channels, samples, bytes: size }
+}
+
+/** Samples in a frame of FLAC that begins with these bytes; undefined if it is invalid. */
+export function flacFrameSamples(head: Uint8Array): number | undefined {
+  const [first = 0, second = 0, third = 0, , coded = 0] = head
+  if (first !== 0xff || (second & 0xfe) !== 0xf8) return undefined
+  const size = third >>> 4
+  if (size === 1) return 192
+  if (size >= 2 && size <= 5) return 144 * 2 ** size
+  if (size >= 8) return 2 ** size
+  // After the number of the frame or sample, whose first byte has its length as in UTF-8.
+  const at = 4 + Math.max(1, Math.clz32(~(coded << 24)))
+  const less = head.subarray(at, at + size - 5)
+  return less.length === size - 5 ? less.reduce((sum, byte) => sum * 256 + byte, 0) + 1 : undefined
 }
 
 /** 120 ms, the longest packet (RFC 6716 3.2.5). */

@@ -15,7 +15,7 @@ import type { Inspection } from './inspect-recording.ts'
  * Increment it when an index of the same bytes changes: older index files are then discarded, and
  * all recordings get new URLs.
  */
-export const INDEX_FORMAT = 'aftercast-index-11'
+export const INDEX_FORMAT = 'aftercast-index-12'
 /** A larger file is not an index; ten hours take a few megabytes. */
 const MAX_SIDE_FILE_BYTES = 256 * 1024 * 1024
 

@@ -403,6 +403,66 @@ describe('tracks', () => {
     expect(Buffer.from(key?.data ?? []).equals(whole[0] ?? Buffer.alloc(0))).toBe(true)
   })
 
+  describe('audio whose frames have their duration', () => {
+    const STREAM_INFO = '664c614380000022100010000000000000000ac442f0'
+    const FLAC = { codec: 'A_FLAC', sampleRate: 44_100 }
+    const codecPrivate = Buffer.from(STREAM_INFO.padEnd(2 * 42, '0'), 'hex')
+    const TRANSCODED = { codecPrivate: Buffer.alloc(0), sampleRate: 48_000 }
+    const noDuration = Buffer.alloc(20)
+    const forms: [
+      string,
+      Partial<TrackPlan>,
+      { usual: string; last: string; samples: number[] },
+    ][] = [
+      // 4096 samples, then 1000.
+      [
+        'FLAC',
+        { ...FLAC, codecPrivate },
+        { usual: 'fff8c91800', last: 'fff879180003e7', samples: [4096, 1000] },
+      ],
+      // Six blocks of 256 samples, then one.
+      [
+        'E-AC-3',
+        { ...TRANSCODED, codec: 'A_EAC3' },
+        { usual: '0b77000934800000', last: '0b77000904800000', samples: [1536, 256] },
+      ],
+      // 16 blocks of 32 samples, then eight.
+      [
+        'DTS',
+        { ...TRANSCODED, codec: 'A_DTS' },
+        {
+          usual: '7ffe8001fc3c3ed0b5e000',
+          last: '7ffe8001fc1c3ed0b5e000',
+          samples: [512, 256],
+        },
+      ],
+    ]
+    it.each(forms)('%s ends with its last frame', async (_, track, { usual, last, samples }) => {
+      const [each = 0, rest = 0] = samples
+      const rate = track.sampleRate ?? 1
+      const audio = Array.from({ length: 50 }, (__, i): BlockPlan => {
+        const frame = Buffer.concat([Buffer.from(i < 49 ? usual : last, 'hex'), noDuration])
+        return { track: 2, time: Math.round((i * each * 1000) / rate), frames: [frame] }
+      })
+      for (const hidden of [0, 2]) {
+        const first = Buffer.from(usual, 'hex').subarray(0, hidden)
+        const encodings = contentEncodings(3, first)
+        const plan = { ...AAC_TRACK, ...track, ...(hidden > 0 && { encodings }) }
+        const blocks = audio.map((block_) => ({
+          ...block_,
+          frames: block_.frames.map((frame) => frame.subarray(hidden)),
+        }))
+        const file = bytesFile(mkvFile([plan], clusters(blocks)))
+        const index = await reader.index(file, signal)
+        const total = 49 * each + rest
+        expect(durationSeconds(index)).toBeCloseTo(total / rate, 4)
+        const segments = await readRuns(reader, { file, index }, rangesOf(index, 1))
+        const durations = segments.flatMap(({ runs: [run] }) => [...(run?.durations ?? [])])
+        expect(durations).toEqual([...Array.from({ length: 49 }, () => each), rest])
+      }
+    })
+  })
+
   it('shifts audio by its codec delay', async () => {
     const opusHeader = Buffer.concat([
       Buffer.from('OpusHead'),

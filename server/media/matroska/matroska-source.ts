@@ -2,7 +2,7 @@
 // from.
 import type { WalkState } from './elements/walk-visitor.ts'
 import type { Limitation } from '../../base/problem.ts'
-import type { AudioFormat } from '../codec/audio-codecs.ts'
+import type { AudioCodec, AudioFormat } from '../codec/audio-codecs.ts'
 
 /** Source of a MediaIndex for Matroska or WebM. A plain value of about 60 bytes per split point. */
 export interface MatroskaSource {
@@ -111,6 +111,7 @@ export type FrameLength =
   | { kind: 'fixed'; ticks: number }
   | { kind: 'opus' }
   | { kind: 'pcm'; sampleBytes: number }
+  | { kind: 'described'; codec: AudioCodec }
   | { kind: 'unknown' }
 
 export interface SubtitleStream {

@@ -39,6 +39,7 @@ import {
   MAX_LACE_BYTES,
   MAX_UNKNOWN_BYTES,
 } from '../matroska-limits.ts'
+import { HEAD_BYTES } from './walk-visitor.ts'
 import type { WalkRange, WalkState, WalkVisitor, WalkedBlock } from './walk-visitor.ts'
 
 interface Group {
@@ -270,10 +271,11 @@ export class ElementWalk {
     if (lace === 'short')
       return this.#need(element, Math.min(sizeBytes, headerBytes + MAX_LACE_BYTES))
     const { sizes, framesAt } = lace
-    const payloadEnd = framesAt + (sizes[0] ?? 0)
-    const isCopied = interest === 'payload' && payloadEnd - framesAt <= MAX_CUE_BLOCK_BYTES
-    const neededEnd = isCopied ? payloadEnd : Math.min(payloadEnd, framesAt + 2)
-    if (neededEnd > bytes.length) return this.#need(element, neededEnd - at)
+    const frameBytes = sizes[0] ?? 0
+    const headBytes = interest === 'head' ? Math.min(frameBytes, HEAD_BYTES) : 0
+    const isWhole = interest === 'payload' && frameBytes <= MAX_CUE_BLOCK_BYTES
+    const copyEnd = framesAt + (isWhole ? frameBytes : headBytes)
+    if (copyEnd > bytes.length) return this.#need(element, copyEnd - at)
     const { position, clusterTicks, clusterEnd } = this.#state
     return {
       position,
@@ -284,8 +286,7 @@ export class ElementWalk {
       isKey: (flags & SIMPLE_KEY) !== 0,
       framesAt: position + element.headerBytes + framesAt - at,
       sizes,
-      firstBytes: firstBytes(bytes, framesAt, payloadEnd),
-      ...(isCopied && { payload: bytes.slice(framesAt, payloadEnd) }),
+      ...(copyEnd > framesAt && { payload: bytes.slice(framesAt, copyEnd) }),
     }
   }
 
@@ -321,10 +322,4 @@ export class ElementWalk {
     this.#state.clusterEnd = Infinity
     return PROGRESS
   }
-}
-
-function firstBytes(bytes: Uint8Array, at: number, end: number): number {
-  const first = at < end ? (bytes[at] ?? 0) : 0
-  const second = at + 1 < end ? (bytes[at + 1] ?? 0) : 0
-  return first * 256 + second
 }

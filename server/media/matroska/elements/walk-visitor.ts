@@ -28,11 +28,15 @@ export interface WalkedBlock {
   /** Position of the first frame in the file; the others follow it. */
   framesAt: number
   sizes: readonly number[]
-  /** The first two bytes of the first frame as a number; missing bytes are 0. */
-  firstBytes: number
-  /** A copy of the first frame, if the visitor requests it. */
+  /** A copy of the first frame, or of its first HEAD_BYTES, as the visitor requests it. */
   payload?: Uint8Array
 }
+
+/** Of the first frame, `frames` needs no bytes, `head` the first ones, `payload` all. */
+export type BlockInterest = 'none' | 'frames' | 'head' | 'payload'
+
+/** Bytes of a frame of audio that contain its duration. */
+export const HEAD_BYTES = 16
 
 /** Callbacks of a walk. */
 export interface WalkVisitor {
@@ -41,7 +45,7 @@ export interface WalkVisitor {
   header(id: number, content: Uint8Array): void
   cluster(position: number): void
   /** Which parts of a track's blocks the visitor needs. */
-  interest(track: number): 'none' | 'frames' | 'payload'
+  interest(track: number): BlockInterest
   block(block: WalkedBlock): void
   /** Bytes that are not elements, or that belong to a corrupt one. */
   corruption(from: number, to: number): void

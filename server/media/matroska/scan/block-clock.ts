@@ -1,6 +1,9 @@
 // Times of blocks. Audio packets are timed by counting samples, as long as the coarser clock of the
 // container agrees.
-import { opusPacketSamples } from '../../codec/audio-frame.ts'
+import { describedFrameAt } from '../../codec/audio-codecs.ts'
+import type { AudioCodec } from '../../codec/audio-codecs.ts'
+import { flacFrameSamples, opusPacketSamples } from '../../codec/audio-frame.ts'
+import { HEAD_BYTES } from '../elements/walk-visitor.ts'
 import type { WalkedBlock } from '../elements/walk-visitor.ts'
 import { CLOCK_RATE, type AudioStreamInfo } from '../matroska-source.ts'
 
@@ -28,18 +31,25 @@ export function snapToExpected(
   return Math.abs(expected - own) <= step ? expected : own
 }
 
+/** What a visitor needs of the frames of a track for `frameDuration`. */
+export function frameInterest({ frame }: AudioStreamInfo): 'frames' | 'head' {
+  return frame.kind === 'opus' || frame.kind === 'described' ? 'head' : 'frames'
+}
+
 /** Samples in a frame of this size; NaN if only the container's times determine it. */
 export function frameDuration(
   stream: AudioStreamInfo,
   block: WalkedBlock,
   sizeBytes: number,
 ): number {
-  const { frame, prefix } = stream
+  const { frame } = stream
   switch (frame.kind) {
     case 'fixed':
       return frame.ticks
     case 'opus':
-      return (prefix === undefined && opusSamples(block)) || NaN
+      return opusSamples(frameHead(stream, block)) || NaN
+    case 'described':
+      return describedSamples(stream, frame.codec, frameHead(stream, block))
     case 'pcm':
       return frame.sampleBytes > 0 ? Math.floor(sizeBytes / frame.sampleBytes) : NaN
     case 'unknown':
@@ -47,6 +57,22 @@ export function frameDuration(
   }
 }
 
-function opusSamples({ firstBytes }: WalkedBlock): number {
-  return opusPacketSamples(firstBytes >>> 8, firstBytes & 0xff)
+/** The first bytes of the first frame, with those that header stripping removed. */
+function frameHead({ prefix }: AudioStreamInfo, { payload }: WalkedBlock): Uint8Array {
+  const head = payload ?? new Uint8Array(0)
+  return prefix === undefined ? head : Buffer.concat([prefix.subarray(0, HEAD_BYTES), head])
+}
+
+function opusSamples([first = 0, second = 0]: Uint8Array): number {
+  return opusPacketSamples(first, second)
+}
+
+function describedSamples(
+  { timescale }: AudioStreamInfo,
+  codec: AudioCodec,
+  head: Uint8Array,
+): number {
+  if (codec === 'flac') return flacFrameSamples(head) ?? NaN
+  const frame = describedFrameAt(codec, head, 0)
+  return frame === undefined ? NaN : Math.round((frame.samples * timescale) / frame.sampleRate)
 }

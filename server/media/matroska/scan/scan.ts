@@ -4,7 +4,7 @@ import { SPLIT_DISCONTINUITY, SPLIT_KEY_FRAME, type MediaIndex } from '../../med
 import { CueList } from './cue-list.ts'
 import { SplitPointList } from './split-point-list.ts'
 import { EBML_HEADER, INFO, TRACKS } from '../elements/element-ids.ts'
-import type { WalkedBlock, WalkVisitor } from '../elements/walk-visitor.ts'
+import type { BlockInterest, WalkedBlock, WalkVisitor } from '../elements/walk-visitor.ts'
 import { checkSections, isStartOpen } from '../../timeline/split-points.ts'
 import { MAX_SESSION_SECONDS, RULES, timelineRules } from '../../timeline/timeline-rules.ts'
 import {
@@ -26,7 +26,7 @@ import {
   recordLimitation,
   shiftOf,
 } from './scan-memory.ts'
-import { clockTicks, frameDuration, snapToExpected } from './block-clock.ts'
+import { clockTicks, frameDuration, frameInterest, snapToExpected } from './block-clock.ts'
 import { checkDocType, listTargets, readInfo, readTracks, type Target } from './scan-headers.ts'
 
 const { isAudioSplit, videoSplitFlags } = timelineRules('matroska', CLOCK_RATE)
@@ -86,9 +86,10 @@ export class Scan implements WalkVisitor {
     this.#targets = listTargets(this.sets[this.memory.set])
   }
 
-  interest(track: number): 'none' | 'frames' | 'payload' {
+  interest(track: number): BlockInterest {
     const target = this.#targets.get(track)
     if (target === undefined) return 'none'
+    if (target.kind === 'audio') return frameInterest(target.stream)
     return target.kind === 'subtitle' ? 'payload' : 'frames'
   }
 

@@ -2,7 +2,7 @@
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import { ElementWalk } from '../elements/element-walk.ts'
-import type { WalkVisitor, WalkedBlock } from '../elements/walk-visitor.ts'
+import type { BlockInterest, WalkVisitor, WalkedBlock } from '../elements/walk-visitor.ts'
 import { checkSegmentSamples } from '../../timeline/segment-limits.ts'
 import { SEGMENT_WINDOW_BYTES } from '../matroska-limits.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type AudioStreamInfo,
   type TrackSet,
 } from '../matroska-source.ts'
-import { clockTicks, frameDuration, snapToExpected } from '../scan/block-clock.ts'
+import { clockTicks, frameDuration, frameInterest, snapToExpected } from '../scan/block-clock.ts'
 import { walkFile } from '../elements/walk-file.ts'
 import { sectionOf } from '../../timeline/split-points.ts'
 
@@ -72,17 +72,22 @@ export async function readSamples(
   return collector.samples
 }
 
-/** Track numbers of all sets. */
-function servedNumbers({ sets }: MatroskaSource): Set<number> {
-  const streams = sets.flatMap(({ video, audioTracks }) => [video, ...audioTracks])
-  return new Set(streams.flatMap((stream) => stream?.number ?? []))
+/** What is needed of the blocks of each track number, in all sets. */
+function interests({ sets }: MatroskaSource): Map<number, BlockInterest> {
+  const needed = new Map<number, BlockInterest>()
+  for (const { video } of sets) if (video !== undefined) needed.set(video.number, 'frames')
+  for (const stream of sets.flatMap(({ audioTracks }) => audioTracks)) {
+    if (stream === undefined || needed.get(stream.number) === 'head') continue
+    needed.set(stream.number, frameInterest(stream))
+  }
+  return needed
 }
 
 class SampleCollector implements WalkVisitor {
   readonly samples: SegmentSamples = { frames: [], audioTracks: new Map() }
   readonly #source: MatroskaSource
   readonly #request: SampleRequest
-  readonly #served: ReadonlySet<number>
+  readonly #interests: ReadonlyMap<number, BlockInterest>
   /** Per audio track, the expected start of its next packet. */
   readonly #expected = new Map<number, number>()
   #splitPoint: number
@@ -93,7 +98,7 @@ class SampleCollector implements WalkVisitor {
   constructor(source: MatroskaSource, request: SampleRequest) {
     this.#source = source
     this.#request = request
-    this.#served = servedNumbers(source)
+    this.#interests = interests(source)
     this.#splitPoint = request.from
     this.#section = sectionOf(source, request.from)
     this.#set = source.sets[this.#section.set] ?? { audioTracks: [], subtitles: [] }
@@ -108,8 +113,8 @@ class SampleCollector implements WalkVisitor {
 
   corruption(): void {}
 
-  interest(track: number): 'none' | 'frames' {
-    return this.#served.has(track) ? 'frames' : 'none'
+  interest(track: number): BlockInterest {
+    return this.#interests.get(track) ?? 'none'
   }
 
   block(block: WalkedBlock): void {

@@ -88,10 +88,7 @@ function describeFlac(entry: TrackEntry): AudioStreamInfo | undefined {
   const blocks = entry.codecPrivate.subarray(FLAC_MARK_BYTES)
   const set = flacConfig(blocks)
   if (set === undefined) return undefined
-  const smallest = ((blocks[4] ?? 0) << 8) | (blocks[5] ?? 0)
-  const largest = ((blocks[6] ?? 0) << 8) | (blocks[7] ?? 0)
-  const isFixed = smallest === largest && largest > 0
-  return withConfig(entry, set, isFixed ? { kind: 'fixed', ticks: largest } : { kind: 'unknown' })
+  return withConfig(entry, set, { kind: 'described', codec: 'flac' })
 }
 
 function withConfig(
@@ -163,6 +160,7 @@ function frameLength(entry: TrackEntry, codec: TranscodedCodec, channels: number
   if (codec === 'mp3' && entry.codec !== ACM) {
     return { kind: 'fixed', ticks: entry.audio.sampleRate < 32_000 ? 576 : 1152 }
   }
+  if (codec === 'eac3' || codec === 'dts') return { kind: 'described', codec }
   const ticks = FRAME_TICKS.get(codec)
   return ticks === undefined ? { kind: 'unknown' } : { kind: 'fixed', ticks }
 }
