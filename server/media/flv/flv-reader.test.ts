@@ -279,6 +279,35 @@ describe('Enhanced RTMP', () => {
       return { ...tag, body }
     })
     expect(await samplesIn(flvFile(tags))).toEqual(await samplesIn(flvFile(plain)))
+    const { index } = await indexBytes(flvFile(tags))
+    const cause = { code: 'track-limit', tracks: 1 }
+    expect(index.limitations).toMatchObject([{ code: 'video-not-served', cause }])
+  })
+
+  it('reports further audio tracks, once each, also if the file grows', async () => {
+    const further = [1, 2].flatMap((track) => {
+      const form = { codec: 'mp4a', track } as const
+      const config = audioConfigTag(form, 0, aacConfig())
+      return [config, ...[1000, 1500].map((ms) => audioTag(form, ms, Buffer.alloc(90, track)))]
+    })
+    const [start, ...rest] = plain.toSorted((a, b) => a.timeMs - b.timeMs)
+    if (start === undefined) throw new Error('there is no tag')
+    const isConfig = (tag: FlvTag) => tag.timeMs === 0
+    const tags = [
+      start,
+      ...rest.filter(isConfig),
+      ...[...further, ...rest.filter((tag) => !isConfig(tag))].toSorted(
+        (a, b) => a.timeMs - b.timeMs,
+      ),
+    ]
+    const whole = flvFile(tags)
+    const part = await indexBytes(whole.subarray(0, (whole.length * 2) / 3))
+    const grown = await reader.index(bytesFile(whole), AbortSignal.timeout(patienceMs), part.index)
+    const { index } = await indexBytes(whole)
+    const omitted = { code: 'audio-not-served', cause: { code: 'track-limit', tracks: 1 } }
+    expect(index.limitations).toMatchObject([omitted, omitted])
+    expect(grown.limitations).toEqual(index.limitations)
+    expect(await samplesIn(whole)).toEqual(await samplesIn(flvFile(plain)))
   })
 })
 

@@ -171,4 +171,6 @@ export interface ScanCounts {
   otherAudio: string | undefined
   /** Codec of frames without a readable configuration. */
   bareVideo: SampledVideoCodec | undefined
+  /** Kind and number of each track that is not served. */
+  furtherTracks: string[]
 }

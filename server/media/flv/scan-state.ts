@@ -75,6 +75,7 @@ function startState(): ScanState {
       otherVideo: undefined,
       otherAudio: undefined,
       bareVideo: undefined,
+      furtherTracks: [],
     },
     flaws: [],
     lengths: { splitPoints: 0, sections: 0, configs: 0, videoClock: 0, audioClock: 0 },

@@ -85,7 +85,10 @@ function takeVideo(scan: Scan, tag: Tag, body: VideoBody): void {
     dropFrame(scan)
     return
   }
-  if (body.trackId !== (video.trackId ?? body.trackId)) return
+  if (body.trackId !== (video.trackId ?? body.trackId)) {
+    noteFurtherTrack(scan, tag, { code: 'video-not-served', trackId: body.trackId })
+    return
+  }
   if (body.kind === 'set-up') {
     const number = noteConfig(scan, body, () => readVideoConfig(body.codec, body.config))
     if (number === undefined) {
@@ -129,7 +132,10 @@ function takeAudio(scan: Scan, tag: Tag, body: AudioBody): void {
     counts.otherAudio ??= body.name
     return
   }
-  if (body.trackId !== (audio.trackId ?? body.trackId)) return
+  if (body.trackId !== (audio.trackId ?? body.trackId)) {
+    noteFurtherTrack(scan, tag, { code: 'audio-not-served', trackId: body.trackId })
+    return
+  }
   if (body.kind === 'set-up') {
     const number = noteConfig(scan, body, () => readAudioConfig(body.codec, body.config))
     if (number !== undefined) learnAudio(scan, { tag, trackId: body.trackId, number })
@@ -191,6 +197,19 @@ function learnAudio(
   state.audio.trackId = trackId
   state.audioForm = form
   state.audio.config = number
+}
+
+/** One video and one audio track are served. */
+function noteFurtherTrack(
+  scan: Scan,
+  { position }: Tag,
+  { code, trackId }: { code: 'video-not-served' | 'audio-not-served'; trackId: number },
+): void {
+  const { furtherTracks } = scan.state.counts
+  const name = `${code} ${trackId}`
+  if (furtherTracks.includes(name)) return
+  furtherTracks.push(name)
+  noteFlaw(scan, { code, cause: { code: 'track-limit', tracks: 1 }, offsetBytes: position })
 }
 
 /** Without its configuration, the audio is not served; that of before stays. */
