@@ -384,6 +384,16 @@ describe('tracks', () => {
     ])
   })
 
+  it('reports further video tracks', async () => {
+    const disabled = { ...H264_TRACK, number: 6, isEnabled: false }
+    const further = [4, 5].map((number) => ({ ...H264_TRACK, number }))
+    const all = [H264_TRACK, disabled, ...further, AAC_TRACK]
+    const { tracks: served, limitations } = await indexOf(mkvFile(all, clusters(FILM)))
+    expect(served.map(({ kind }) => kind)).toEqual(['video', 'audio'])
+    const cause = { code: 'track-limit', tracks: 2 }
+    expect(limitations).toEqual([{ code: 'video-not-served', cause }])
+  })
+
   it('restores what header stripping removed', async () => {
     const prefix = Buffer.from([0, 0])
     const encodings = contentEncodings(3, prefix)

@@ -57,7 +57,7 @@ export function readTracks({ memory, sets }: HeaderState, content: Uint8Array): 
 function addSet({ memory, sets }: HeaderState, content: Uint8Array): void {
   checkLimit('track-changes', MAX_TRACK_SETS, sets.length + 1)
   const chosen = chooseTrackSet(parseTracks(content))
-  const { set, refusedVideo, refusedAudioTracks, refusedSubtitles } = chosen
+  const { set, refusedVideo, furtherVideoTracks, refusedAudioTracks, refusedSubtitles } = chosen
   const [first] = sets
   for (const cause of refusedAudioTracks) {
     recordLimitation(memory, { code: 'audio-not-served', cause })
@@ -73,6 +73,10 @@ function addSet({ memory, sets }: HeaderState, content: Uint8Array): void {
   if (refusedVideo !== undefined) throw new UnplayableError(refusedVideo)
   if (set.video === undefined && set.audioTracks.length === 0) {
     throw new UnplayableError(refusedAudioTracks[0] ?? { code: 'tracks-missing' })
+  }
+  if (furtherVideoTracks > 0) {
+    const cause = { code: 'track-limit', tracks: furtherVideoTracks } as const
+    recordLimitation(memory, { code: 'video-not-served', cause })
   }
   sets.push(set)
 }

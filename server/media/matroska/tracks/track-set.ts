@@ -11,6 +11,8 @@ import { describeVideo } from './video-stream.ts'
 export interface ChosenSet {
   set: TrackSet
   refusedVideo?: UnplayableReason
+  /** Number of video tracks besides the served one. */
+  furtherVideoTracks: number
   refusedAudioTracks: UnplayableReason[]
   /** Codecs of subtitle tracks that are not served. */
   refusedSubtitles: string[]
@@ -21,7 +23,7 @@ export interface ChosenSet {
  * first, and all subtitles.
  */
 export function chooseTrackSet(entries: readonly TrackEntry[]): ChosenSet {
-  const [videoEntry] = enabledFirst(entries, 'video')
+  const [videoEntry, ...furtherVideo] = enabledFirst(entries, 'video')
   const video = videoEntry && describeVideo(videoEntry)
   const described = enabledFirst(entries, 'audio').map((entry) => ({
     entry,
@@ -40,6 +42,7 @@ export function chooseTrackSet(entries: readonly TrackEntry[]): ChosenSet {
       subtitles: subtitles.flatMap(describeSubtitle).slice(0, MAX_SUBTITLE_TRACKS),
     },
     ...(video?.status === 'unplayable' && { refusedVideo: video.reason }),
+    furtherVideoTracks: furtherVideo.length,
     refusedAudioTracks: described.flatMap(({ audio: audioTrack }) =>
       audioTrack.status === 'unplayable' ? [audioTrack.reason] : [],
     ),
