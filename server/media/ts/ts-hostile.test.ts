@@ -81,6 +81,26 @@ it('corrupt recordings lose at most the corrupt second', async () => {
   )
 })
 
+it('a frame may have packets of another program between all of its own', async () => {
+  const maker = createTsMaker()
+  const tables = [
+    ...maker.pat([
+      [1, 0x1000],
+      [7, 0x1001],
+    ]),
+    ...maker.pmt([{ type: 0x0f, pid: 0x200 }], { pid: 0x1001, program: 7 }),
+    ...maker.pmt([H264_STREAM]),
+  ]
+  const [other = new Uint8Array(188)] = maker.pes(0x200, { pts: SECOND }, adtsFrames(1))
+  const frame = maker.pes(VIDEO_PID, { pts: SECOND }, h264Frame('key', 184 * 70_000))
+  const packets = [...tables, ...frame.flatMap((packet) => [packet, other])]
+  const file = bytesFile(joinPackets(packets))
+  const index = await reader.index(file, AbortSignal.timeout(patienceMs))
+  const segment = await reader.readSegment(file, index, { from: 0, to: 1 })
+  const parts = segment.kind === 'ts' ? segment.parts.filter(({ kind }) => kind === 'range') : []
+  expect(parts).toHaveLength(frame.length)
+})
+
 /** The elements of `wanted` that are missing in `served`, with their counts. */
 function missing(wanted: string[], served: string[]): string[] {
   const counts = new Map<string, number>()

@@ -488,14 +488,19 @@ describe('tables', () => {
     ])
     const radio = maker.pmt([{ type: 0x0f, pid: 0x200 }], { pid: 0x1001, program: 7 })
     const tv = maker.pmt([H264_STREAM, AAC_STREAM])
-    const packets = plainGops(maker, SECOND, 2)
-    const { segments } = await playPackets(pat, radio, tv, packets, pat, radio, tv)
+    const other = maker.pes(0x200, { pts: SECOND }, adtsFrames(20))
+    const packets = plainGops(maker, SECOND, 2).flatMap((packet, i) => [
+      packet,
+      ...other.slice(i, i + 1),
+    ])
+    const { segments } = await playPackets(pat, radio, tv, packets, other, pat, radio, tv)
     expect(segments).toHaveLength(2)
     for (const segment of segments) {
       const [listed, ...others] = packetsOfPid(segment, 0)
       expect(others).toEqual([])
       // Table id, section length, transport stream id, version, section numbers, one program.
       expect(listed).toMatch(/00b00d\w{4}\w{2}0000 ?0001f000/)
+      expect(new Set(pidsOf(segment))).toEqual(new Set([0, PMT_PID, VIDEO_PID, AUDIO_PID]))
     }
   })
 

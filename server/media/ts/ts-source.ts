@@ -58,7 +58,7 @@ export interface TsSection {
   firstSplitPoint: number
   /**
    * `verbatim`: the recorded tables, which stay within segments. `own`: generated tables of the
-   * served streams, and segments without the recorded ones.
+   * served streams, and segments without any other packets.
    */
   tables: 'verbatim' | 'own'
   /** Whole PAT and PMT sections (ISO/IEC 13818-1 2.4.4) to precede a segment. */

@@ -13,7 +13,7 @@ import {
 } from '../packets/packet.ts'
 import type { PacketView } from '../packets/packet.ts'
 import { ALL, SMALL_CHUNK_BYTES, walkPackets } from '../packets/packet-walk.ts'
-import { PAT_PID } from '../packets/program-table.ts'
+import { parsePmt, PAT_PID } from '../packets/program-table.ts'
 import { readSetPackets } from './set-packets.ts'
 import { packetizeSection } from '../packets/table-section.ts'
 import { offsetOf, splitAtSections } from './gather-segment.ts'
@@ -43,13 +43,13 @@ async function readChunk(
   const end = offsetOf(source, chunk.to)
   const excluded = [
     ...(await findCarried(file, source, chunk.from)),
-    ...(await findTables(file, source, chunk)),
+    ...(await findUnlisted(file, source, chunk)),
   ]
   const kept = subtractRanges(start, end, source.holes)
   const ranges: number[] = []
   const holes = joinSorted(excluded)
   for (let i = 0; i + 1 < kept.length; i += 2) {
-    ranges.push(...subtractRanges(kept[i] ?? 0, kept[i + 1] ?? 0, holes))
+    for (const edge of subtractRanges(kept[i] ?? 0, kept[i + 1] ?? 0, holes)) ranges.push(edge)
   }
   const carried = await findCarried(file, source, chunk.to)
   const sets = await findSets(file, source, chunk)
@@ -86,23 +86,26 @@ async function findCarried(
   return findPackets(file, source, {
     from,
     to: from + carryBytes,
-    pids: [audioPid],
+    pids: new Set([audioPid]),
     accepts: ({ header }) => hasPayload(header) && !isUnitStart(header),
   })
 }
 
-/** Packets of the recorded tables, if players must not see them. */
-async function findTables(
+/** Packets that generated tables do not list: those of other streams, and of recorded tables. */
+async function findUnlisted(
   file: OpenFile,
   source: TsSource,
   chunk: RecordedSegment,
 ): Promise<number[]> {
   const { section } = chunk
   if (section.tables === 'verbatim') return []
+  const { streams, pcrPid } = parsePmt(section.pmt) ?? { streams: [], pcrPid: -1 }
+  const listed = new Set([pcrPid, ...streams.map(({ pid }) => pid)])
+  const pids = Array.from({ length: PID_COUNT }, (_, pid) => pid)
   return findPackets(file, source, {
     from: offsetOf(source, chunk.from),
     to: offsetOf(source, chunk.to),
-    pids: [PAT_PID, section.pmtPid],
+    pids: new Set(pids.filter((pid) => !listed.has(pid))),
     accepts: () => true,
   })
 }
@@ -110,7 +113,7 @@ async function findTables(
 interface PacketsWanted {
   from: number
   to: number
-  pids: number[]
+  pids: ReadonlySet<number>
   accepts: (packet: PacketView) => boolean
 }
 
@@ -127,7 +130,7 @@ async function findPackets(
   function visit(packet: PacketView): 'continue' {
     const { position, header } = packet
     if (isHole(position)) return 'continue'
-    if (pids.includes(packetPid(header)) && accepts(packet)) {
+    if (pids.has(packetPid(header)) && accepts(packet)) {
       appendRange(found, position, position + packetBytes)
     }
     return 'continue'
@@ -137,13 +140,19 @@ async function findPackets(
   return found
 }
 
-/** Sorts ranges that do not overlap. */
+/** Sorts ranges, and joins those that overlap. */
 function joinSorted(ranges: number[]): number[] {
   const pairs: { from: number; to: number }[] = []
   for (let i = 0; i + 1 < ranges.length; i += 2) {
     pairs.push({ from: ranges[i] ?? 0, to: ranges[i + 1] ?? 0 })
   }
-  return pairs.sort((a, b) => a.from - b.from).flatMap(({ from, to }) => [from, to])
+  const joined: number[] = []
+  for (const { from, to } of pairs.sort((a, b) => a.from - b.from)) {
+    const end = joined.at(-1) ?? -1
+    if (from <= end) joined[joined.length - 1] = Math.max(end, to)
+    else joined.push(from, to)
+  }
+  return joined
 }
 
 /**
