@@ -71,6 +71,11 @@ export function continuityCounter(header: number): number {
   return header & 0x0f
 }
 
+/** Whether the counter did not increment: a packet may be sent twice (2.4.3.3). */
+export function hasCounterBefore({ header, counterBefore }: PacketView): boolean {
+  return continuityCounter(header) === continuityCounter(counterBefore)
+}
+
 /** Index in `bytes` of the payload; the end of the packet without one. */
 export function payloadStart(packet: PacketView): number {
   const end = packet.at + TS_PACKET_BYTES

@@ -1,6 +1,6 @@
 // PES packets (ISO/IEC 13818-1 2.4.3.6): their headers, and their 33-bit clock.
 import { parseStamp } from '../../codec/pes-stamp.ts'
-import { payloadEnd, payloadStart } from './packet.ts'
+import { hasCounterBefore, payloadEnd, payloadStart } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { uint16 } from './table-section.ts'
 
@@ -74,6 +74,17 @@ export function openPesStart(start: PesStart, { position }: PacketView): void {
   start.length = 0
   start.header = undefined
   start.position = position
+}
+
+/**
+ * Whether a packet repeats the one that was added last (ISO/IEC 13818-1 2.4.3.3): with the counter
+ * of the packet before it, and its payload.
+ */
+export function isRepeated({ bytes, length }: PesStart, packet: PacketView): boolean {
+  if (!hasCounterBefore(packet)) return false
+  const payload = packet.bytes.subarray(payloadStart(packet), payloadEnd(packet))
+  const last = bytes.subarray(Math.max(0, length - payload.length), length)
+  return payload.length > 0 && Buffer.compare(payload, last) === 0
 }
 
 /**

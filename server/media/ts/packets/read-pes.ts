@@ -1,5 +1,6 @@
 // Reads one whole PES packet from a file.
-import { isScrambled, isUnitStart, payloadEnd, payloadStart, PID_COUNT } from './packet.ts'
+import { hasCounterBefore, isScrambled, isUnitStart, payloadEnd } from './packet.ts'
+import { payloadStart, PID_COUNT } from './packet.ts'
 import type { PacketView } from './packet.ts'
 import { ALL, SMALL_CHUNK_BYTES, walkPackets } from './packet-walk.ts'
 import type { TsFile } from './packet-walk.ts'
@@ -31,9 +32,11 @@ export async function readPesPayload(
 
   function visit(packet: PacketView): 'continue' | 'stop' {
     const isStart = isUnitStart(packet.header)
+    const payload = packet.bytes.slice(payloadStart(packet), payloadEnd(packet))
+    const last = chunks.at(-1)
+    if (last && hasCounterBefore(packet) && Buffer.compare(payload, last) === 0) return 'continue'
     if (length > 0 && isStart) return 'stop'
     if ((length === 0 && !isStart) || isScrambled(packet.header)) return 'continue'
-    const payload = packet.bytes.slice(payloadStart(packet), payloadEnd(packet))
     chunks.push(payload)
     length += payload.length
     if (chunks.length === 1 && wanted.exceedsLengths !== true) {

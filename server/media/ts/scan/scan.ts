@@ -6,6 +6,7 @@ import { hasPayload, isCorrupt, isScrambled, isUnitStart, packetPid } from '../p
 import type { PacketView } from '../packets/packet.ts'
 import { ALL, SCAN_CHUNK_BYTES, STARTS, walkPackets } from '../packets/packet-walk.ts'
 import type { TsFile } from '../packets/packet-walk.ts'
+import { isRepeated } from '../packets/pes.ts'
 import { PAT_PID } from '../packets/program-table.ts'
 import { changesConfig, dropTrack, gatherAudio, openAudio, readTrack } from './audio-marks.ts'
 import { gatherFrame, openFrame } from './frames.ts'
@@ -113,6 +114,7 @@ function changeStreams(state: ScanState, streams: ServedStreams, position: numbe
 
 function takeVideo(state: ScanState, packet: PacketView, video: VideoStream): void {
   const { counts, frame, program, watch } = state
+  if (isRepeated(frame.pes, packet)) return
   if (isUnitStart(packet.header)) {
     finishFrame(state)
     if (isScrambled(packet.header)) {
