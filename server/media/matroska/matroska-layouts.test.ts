@@ -473,6 +473,22 @@ describe('tracks', () => {
     })
   })
 
+  it('counts a declared duration in samples of the recording', async () => {
+    const rate = 96_000
+    const defaultDurationNs = 833_333
+    const truehd = { ...AAC_TRACK, codec: 'A_TRUEHD', sampleRate: rate, defaultDurationNs }
+    const frames = Array.from({ length: 24 }, () => Buffer.alloc(30, 1))
+    const blocks = Array.from({ length: 50 }, (_, i): BlockPlan => {
+      return { track: 2, time: 20 * i, frames, lacing: 'xiph' }
+    })
+    const file = bytesFile(mkvFile([truehd], clusters(blocks)))
+    const index = await reader.index(file, signal)
+    expect(durationSeconds(index)).toBeCloseTo(1, 4)
+    const segments = await readRuns(reader, { file, index }, rangesOf(index, 1))
+    const durations = segments.flatMap(({ runs: [run] }) => [...(run?.durations ?? [])])
+    expect(new Set(durations)).toEqual(new Set([80]))
+  })
+
   it('shifts audio by its codec delay', async () => {
     const opusHeader = Buffer.concat([
       Buffer.from('OpusHead'),

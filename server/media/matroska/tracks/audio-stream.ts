@@ -115,8 +115,8 @@ function track(
   frame: FrameLength,
 ): Pick<AudioStreamInfo, 'described' | 'timescale' | 'frame'> {
   const { language, name, defaultDurationNs } = entry
-  const { sampleRate } = described
-  const ticks = Math.round((defaultDurationNs / 1e9) * sampleRate)
+  const timescale = described.transcodedFrom?.sampleRate ?? described.sampleRate
+  const ticks = Math.round((defaultDurationNs / 1e9) * timescale)
   const isDeclared = frame.kind === 'unknown' && ticks > 0
   return {
     described: {
@@ -125,7 +125,7 @@ function track(
       ...(language !== undefined && { language }),
       ...(name !== undefined && { name }),
     },
-    timescale: described.transcodedFrom?.sampleRate ?? sampleRate,
+    timescale,
     frame: isDeclared ? { kind: 'fixed', ticks } : frame,
   }
 }
