@@ -187,6 +187,13 @@ describe('breaks', () => {
     expect(served.audio).toHaveLength(2 * plain.audio.length)
   })
 
+  it('decodes frames before those of an appended film that begins before their end', async () => {
+    const frames = FILM.filter(({ track }) => track === 1)
+    const later = frames.map((each) => ({ ...each, time: each.time + 9920 }))
+    const { video } = await servedOf(mkvFile([H264_TRACK], clusters([...frames, ...later])))
+    expect(video).toEqual([...plain.video, ...plain.video.map((ms) => ms + 9920)])
+  })
+
   it('closes the gap at a timestamp jump, and reports it', async () => {
     const jumped = FILM.map((each, i) => (i < 300 ? each : { ...each, time: each.time + 50_000 }))
     const bytes = mkvFile(TRACKS, clusters(jumped))

@@ -12,8 +12,8 @@ import { MAX_GATHERED_BYTES } from '../matroska-limits.ts'
 
 /**
  * The video run. Decode times are the sorted presentation times minus the section's reorder delay,
- * or earlier, so that none exceeds its presentation time. `nextDecodeTicks`: first decode time of
- * the next segment.
+ * or earlier, so that none exceeds its presentation time, or reaches `nextDecodeTicks`: the first
+ * decode time of the next segment.
  */
 export function frameRun(
   frames: readonly FrameSample[],
@@ -21,7 +21,7 @@ export function frameRun(
 ): SampleRun | undefined {
   const sorted = Float64Array.from(frames, ({ presentationTicks }) => presentationTicks).sort()
   const samples: Sample[] = []
-  let limit = Infinity
+  let limit = nextDecodeTicks ?? Infinity
   for (let i = frames.length - 1; i >= 0; i -= 1) {
     const frame = frames[i]
     if (frame === undefined) continue
