@@ -382,6 +382,16 @@ describe('video', () => {
     }
   })
 
+  it('and audio are the same although no continuity counter changes', async () => {
+    const packets = weave(createTsMaker(), {})
+    const still = packets.map((packet) => packet.with(3, (packet[3] ?? 0) & 0xf0))
+    for (const track of [0, 1]) {
+      const [counted, uncounted] = [await play(packets, track), await play(still, track)]
+      expect(uncounted.runs.map(samplesOf)).toEqual(counted.runs.map(samplesOf))
+      expect(uncounted.runs.map(timesOf)).toEqual(counted.runs.map(timesOf))
+    }
+  })
+
   it('is not duplicated by packets that are sent twice', async () => {
     const maker = createTsMaker()
     // The first slice is not in the first packet, and frames of audio end in the next PES packet.

@@ -72,11 +72,23 @@ export class ElementaryStream {
     return this.#headerAt !== undefined
   }
 
+  /** Whether a packet is the one before it, sent again (ISO/IEC 13818-1 2.4.3.3). */
+  repeats(packet: PacketView): boolean {
+    if (continuityCounter(packet.header) !== this.#counter) return false
+    const { at, length } = this.#lastPayload
+    const isStart = isUnitStart(packet.header)
+    const last = isStart ? this.#lastStart : this.#bytes.subarray(at, at + length)
+    return last.length > 0 && Buffer.compare(payloadOf(packet), last) === 0
+  }
+
   /** Processes a packet of the PID. Returns `full` if it does not fit. */
   take(packet: PacketView): 'taken' | 'full' {
     if (isCorrupt(packet.header) || isScrambled(packet.header)) return 'taken'
-    if (!hasPayload(packet.header) || this.#isRepeated(packet)) return 'taken'
-    if (isUnitStart(packet.header)) this.#open(packet.position)
+    if (!hasPayload(packet.header)) return 'taken'
+    const isRepeat = this.repeats(packet)
+    this.#counter = continuityCounter(packet.header)
+    if (isRepeat) return 'taken'
+    if (isUnitStart(packet.header)) this.#open(packet)
     if (this.#remaining === undefined) return 'taken'
     const from = payloadStart(packet)
     const length = Math.min(payloadEnd(packet) - from, this.#remaining)
@@ -99,24 +111,11 @@ export class ElementaryStream {
     this.#declaredEnd = Infinity
   }
 
-  /** A packet may be sent twice (ISO/IEC 13818-1 2.4.3.3). */
-  #isRepeated(packet: PacketView): boolean {
-    const counter = continuityCounter(packet.header)
-    const isSame = counter === this.#counter
-    const isStart = isUnitStart(packet.header)
-    this.#counter = counter
-    if (!isSame && !isStart) return false
-    const payload = packet.bytes.subarray(payloadStart(packet), payloadEnd(packet))
-    const { at, length } = this.#lastPayload
-    const last = isStart ? this.#lastStart : this.#bytes.subarray(at, at + length)
-    if (isStart) this.#lastStart = payload.slice()
-    return isSame && last.length > 0 && Buffer.compare(payload, last) === 0
-  }
-
-  #open(position: number): void {
+  #open(packet: PacketView): void {
     this.close()
+    this.#lastStart = payloadOf(packet).slice()
     this.#headerAt = this.#length
-    this.#position = position
+    this.#position = packet.position
     this.#remaining = Infinity
   }
 
@@ -155,4 +154,8 @@ export class ElementaryStream {
     this.#lastPayload = { at: this.#length, length: 0 }
     this.units.push({ at, position: this.#position, stamps: header.stamps })
   }
+}
+
+function payloadOf(packet: PacketView): Uint8Array {
+  return packet.bytes.subarray(payloadStart(packet), payloadEnd(packet))
 }

@@ -4,7 +4,7 @@ import { limitExceeded } from '../../../base/errors.ts'
 import type { OpenFile } from '../../../storage/recordings/storage.ts'
 import type { SplitPointRange } from '../../media-index.ts'
 import { ElementaryStream } from '../packets/elementary-stream.ts'
-import { hasCounterBefore, isUnitStart, packetPid, PID_COUNT } from '../packets/packet.ts'
+import { isUnitStart, packetPid, PID_COUNT } from '../packets/packet.ts'
 import type { PacketView } from '../packets/packet.ts'
 import { holeTest } from '../packets/byte-ranges.ts'
 import { ALL, SMALL_CHUNK_BYTES, walkPackets } from '../packets/packet-walk.ts'
@@ -103,7 +103,7 @@ interface Under {
 /** Whether a packet after the end of the segment is needed; `done` if none of its PID is. */
 function takeBehind(under: Under, packet: PacketView, { goesOn }: Wanted): 'wanted' | 'done' {
   const { stream, kind } = under
-  if (isUnitStart(packet.header) && !hasCounterBefore(packet)) {
+  if (isUnitStart(packet.header) && !stream.repeats(packet)) {
     under.unitsBehind++
     return goesOn && under.unitsBehind === 1 ? 'wanted' : 'done'
   }
