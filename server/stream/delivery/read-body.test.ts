@@ -169,6 +169,15 @@ describe('readBody', () => {
     expect(readvCalls).toBeLessThanOrEqual(6)
   })
 
+  it('reads very many ranges backwards', async () => {
+    const count = 300_000
+    const parts = Array.from({ length: count }, (_, i): Part => {
+      return { kind: 'range', offset: count - i, length: 1 }
+    })
+    const read = await readAll(parts)
+    expect(read.equals(Buffer.from(bytes.subarray(1, count + 1)).reverse())).toBe(true)
+  })
+
   it('fails if the recording has become shorter', async () => {
     await expect(
       readAll([{ kind: 'range', offset: bytes.length - 10, length: 20 }]),

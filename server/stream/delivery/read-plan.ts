@@ -18,7 +18,7 @@ export function planPasses(parts: readonly Part[]): Pass[] {
   const passes: Pass[] = []
   let ranges: RangePart[] = []
   const flush = (): void => {
-    passes.push(...scatterPasses(ascendingRuns(ranges)))
+    for (const pass of scatterPasses(ascendingRuns(ranges))) passes.push(pass)
     ranges = []
   }
   for (const part of parts) {
