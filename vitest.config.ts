@@ -48,8 +48,12 @@ const ALONE = [
   'server/media/{hostile,segment-costs,*/long-*}.test.ts',
   'server/{media/codec/subtitle-file,decode/thumbnails/sidecar-size}.test.ts',
   'server/library/{catalog/names/layout,metadata/chat-files}.test.ts',
-  'server/stream/hls/session/hls-recording.test.ts',
   'server/storage/recordings/s3/http-get.test.ts',
+]
+
+/** Those of them whose modules Vite transforms: for the page, or to replace one. */
+const ALONE_IN_VITE = [
+  'server/stream/hls/session/hls-recording.test.ts',
   'web/{*,ads/pages-with-ads}.test.tsx',
   'web/language/*.test.{ts,tsx}',
 ]
@@ -93,6 +97,9 @@ const project = {
   maxConcurrency: 30,
 } as const
 
+/** Node imports the modules itself, as in the program. */
+const native = { experimental: { viteModuleRunner: false, nodeLoader: false } } as const
+
 const EXCLUDED = ['**/node_modules/**', 'test/e2e/**', ...LACKING]
 
 export default defineConfig({
@@ -103,9 +110,10 @@ export default defineConfig({
       {
         test: {
           ...project,
+          ...native,
           name: 'parts',
           include: ['{server,shared,scripts}/**/*.test.ts'],
-          exclude: [...EXCLUDED, ...ALONE],
+          exclude: [...EXCLUDED, ...ALONE, ...ALONE_IN_VITE],
           // Modules of these folders have no state: a process runs many files, and loads them once.
           isolate: false,
         },
@@ -116,7 +124,7 @@ export default defineConfig({
           ...project,
           name: 'page',
           include: ['web/**/*.test.{ts,tsx}'],
-          exclude: [...EXCLUDED, ...ALONE],
+          exclude: [...EXCLUDED, ...ALONE_IN_VITE],
           // What ends last is listed first.
           setupFiles: ['test/page/clear-page.ts', ...project.setupFiles],
           isolate: false,
@@ -125,6 +133,7 @@ export default defineConfig({
       {
         test: {
           ...project,
+          ...native,
           name: 'clients',
           include: CLIENTS,
           exclude: EXCLUDED,
@@ -132,13 +141,17 @@ export default defineConfig({
         },
       },
       {
-        plugins: [hlsFromSource()],
         test: {
           ...project,
+          ...native,
           name: 'whole',
           include: ['test/**/*.test.ts', ...ALONE],
           exclude: [...EXCLUDED, ...CLIENTS],
         },
+      },
+      {
+        plugins: [hlsFromSource()],
+        test: { ...project, name: 'alone', include: ALONE_IN_VITE, exclude: EXCLUDED },
       },
     ],
   },
