@@ -84,6 +84,8 @@ test('filters by a substring, case-insensitive, and shows the number of matches'
     'bob',
     'Zoë & co',
   ])
+  fireEvent.change(screen.getByPlaceholderText('Search streamer...'), { target: { value: '' } })
+  await waitFor(async () => expect(await cardsOf('Streamers')).toHaveLength(names.length))
 })
 
 test('ignores white space around the search, and opens a sole match on Enter', async () => {
@@ -132,6 +134,7 @@ test('shows that a search has no match', async () => {
   fireEvent.change(box, { target: { value: 'nobody' } })
   await waitFor(() => expect(screen.getByRole('status').textContent).toBe('No streamers found'))
   expect(screen.getAllByText('No streamers found')).toHaveLength(1)
+  expect(screen.queryAllByRole('listitem')).toEqual([])
   fireEvent.change(box, { target: { value: 'bob' } })
   await waitFor(() => expect(screen.getByRole('status').textContent).toBe(''))
 })
@@ -252,6 +255,7 @@ test('an unknown streamer has an empty list', async () => {
   await open('/s/nobody')
   await waitFor(() => expect(screen.queryByText('Loading…')).toBeNull())
   expect(screen.queryAllByRole('listitem')).toHaveLength(0)
+  expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('Sessions: nobody')
 })
 
 test('Back restores the list without loading it again', async () => {

@@ -70,18 +70,6 @@ test('plays after 5 s where the network accepts every request and never responds
   await expectPlaying(page)
 })
 
-test('plays at once where a rule hides the overlay', async ({ page }) => {
-  await page.addInitScript(() => {
-    addEventListener('DOMContentLoaded', () => {
-      const style = new CSSStyleSheet()
-      style.replaceSync('[data-preroll] { display: none !important }')
-      document.adoptedStyleSheets.push(style)
-    })
-  })
-  await page.goto(playerPath)
-  await expectPlaying(page)
-})
-
 test('has no name that block lists hide', async ({ page }) => {
   await slowFilms(page)
   await page.goto(playerPath)

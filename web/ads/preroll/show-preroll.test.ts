@@ -77,6 +77,7 @@ for (const { zone, media } of simpleCases.filter((one) => one.media !== undefine
     const film = overlay()?.querySelector('video')
     expect(film?.muted).toBe(true)
     expect(film?.src).toBe(`${network.url}/media/${media}`)
+    expect(overlay()?.querySelector('a[href^="javascript"]')).toBeNull()
     expect(covered.inert).toBe(true)
     film?.dispatchEvent(new Event('playing'))
     expect(beacons).toContain('event=impression')
