@@ -1,12 +1,12 @@
 // All pages, also those of what does not exist, pass the automatic checks of WCAG 2.2 AA in both
 // colour schemes, and work by keyboard.
-import { expectNoViolation, inBothSchemes } from './expect-no-violation.ts'
+import { expectNoViolation, inBothSchemes, setColors } from './expect-no-violation.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
+import { sharePage } from './share-page.ts'
 import { expect, test } from './site.ts'
 
 const streamer = encodeURIComponent(fixtureStreamer)
 const pages = [
-  { name: 'streamers', path: '/' },
   { name: 'sessions', path: `/s/${streamer}` },
   { name: 'player', path: `/p/${streamer}/${fixtureDate}/mp4-h264-aac-moov-first` },
   { name: 'unknown streamer', path: '/s/nobody' },
@@ -22,22 +22,14 @@ for (const { name, path } of pages) {
       await expect(page.getByRole('list', { name: 'Recommended' })).toBeVisible()
     }
     await inBothSchemes(page, () => expectNoViolation(page))
+    if (name !== 'sessions') return
+    await test.step('in the rows of a phone', async () => {
+      await setColors(page, { colorScheme: 'light', contrast: 'no-preference' })
+      await page.setViewportSize({ width: 360, height: 780 })
+      await expectNoViolation(page)
+    })
   })
 }
-
-test('has no violation in the rows of a phone', async ({ page }) => {
-  await page.setViewportSize({ width: 360, height: 780 })
-  await page.goto(`/s/${streamer}`)
-  await expect(page.getByRole('listitem').first()).toBeVisible()
-  await expectNoViolation(page)
-})
-
-test('has a link past the header as the first tab stop', async ({ page }) => {
-  await page.goto('/')
-  await expect(page.getByRole('listitem').first()).toBeVisible()
-  await page.keyboard.press('Tab')
-  await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused()
-})
 
 test('reaches all of the player with Tab in a low window, where the video is first', async ({
   page,
@@ -59,10 +51,25 @@ test('reaches all of the player with Tab in a low window, where the video is fir
   expect([...reached].filter((name) => wanted.includes(name))).toEqual(wanted)
 })
 
-test('moves the focus to the heading of the opened page', async ({ page }) => {
-  await page.goto('/')
-  const card = page.getByRole('listitem').filter({ hasText: fixtureStreamer })
-  await card.getByRole('link', { name: 'View Sessions' }).press('Enter')
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Sessions: ${fixtureStreamer}`)
-  await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
+test.describe('the page of streamers', () => {
+  sharePage(async (page) => {
+    await page.goto('/')
+    await expect(page.getByRole('listitem').first()).toBeVisible()
+  })
+
+  test('has a link past the header as the first tab stop', async ({ page }) => {
+    await page.keyboard.press('Tab')
+    await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused()
+  })
+
+  test('has no violation, light and dark', async ({ page }) => {
+    await inBothSchemes(page, () => expectNoViolation(page))
+  })
+
+  test('moves the focus to the heading of the opened page', async ({ page }) => {
+    const card = page.getByRole('listitem').filter({ hasText: fixtureStreamer })
+    await card.getByRole('link', { name: 'View Sessions' }).press('Enter')
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Sessions: ${fixtureStreamer}`)
+    await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
+  })
 })

@@ -21,8 +21,9 @@ const test = base.extend({
 /** Blocks in lists are served 100 ms after the list has loaded. */
 const afterListMs = 100
 
-test('fills every block and the pre-roll without a third party', async ({
+test('fills every block and the pre-roll without a third party and without a cookie', async ({
   page,
+  context,
   siteUrl,
   consoleErrors,
 }) => {
@@ -35,6 +36,16 @@ test('fills every block and the pre-roll without a third party', async ({
   for (const slot of ['header', 'sidebar', 'footer']) {
     await expect(blocks(page, slot).locator('iframe')).toBeVisible()
   }
+  await test.step('describes its banners and labels them as advertising', async () => {
+    const frame = blocks(page, 'header').frameLocator('iframe')
+    await expect(frame.locator('img, [role="img"], a').first()).toBeVisible()
+    for (const image of await frame.locator('img').all()) {
+      expect((await image.getAttribute('alt'))?.length ?? 0).toBeGreaterThan(0)
+    }
+    const banners = page.getByRole('complementary', { name: /advertisement/i })
+    await expect(banners.first()).toBeAttached()
+  })
+  expect(await context.cookies()).toEqual([])
   await expect(blocks(page, 'list').first()).toBeAttached()
   await page.clock.runFor(afterListMs)
   await expect(blocks(page, 'list').first().locator('iframe')).toBeVisible()
@@ -49,21 +60,6 @@ test('fills every block and the pre-roll without a third party', async ({
   await closeButton(page).click()
   await expectPlaying(page)
   expect(foreign).toEqual([])
-  expect(consoleErrors.list()).toEqual([])
-})
-
-test('describes its banners and labels them as advertising', async ({ page }) => {
-  await page.goto('/')
-  const frame = blocks(page, 'header').frameLocator('iframe')
-  await expect(frame.locator('img, [role="img"], a').first()).toBeVisible()
-  for (const image of await frame.locator('img').all()) {
-    expect((await image.getAttribute('alt'))?.length ?? 0).toBeGreaterThan(0)
-  }
-  await expect(page.getByRole('complementary', { name: /advertisement/i }).first()).toBeAttached()
-})
-
-test('sets no cookie', async ({ page, context }) => {
-  await page.goto('/')
-  await expect(blocks(page, 'header').locator('iframe')).toBeVisible()
   expect(await context.cookies()).toEqual([])
+  expect(consoleErrors.list()).toEqual([])
 })

@@ -72,6 +72,12 @@ test('sends a visit in order to the collector and Google Analytics, the video on
 }) => {
   await stubServices(page)
   await page.addInitScript(recordBeacons)
+  const reports: object[] = []
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/api/activity')) return
+    const events: { name: string }[] = JSON.parse(request.postData() ?? '[]')
+    reports.push(...events.filter(({ name }) => name === 'playback'))
+  })
   const isRequested = page.waitForRequest(/\/api\/activity$/)
   await watchOneSession(page)
   await expect.poll(() => sentNames(page)).toEqual(visit)
@@ -81,35 +87,25 @@ test('sends a visit in order to the collector and Google Analytics, the video on
     return layer.filter((entry) => entry[0] === 'event').map((entry) => String(entry[1]))
   })
   expect(queued).toEqual(visit)
-  expect(consoleErrors.list()).toEqual([])
-})
 
-test('reports to the collector alone, when the visitor leaves, how playback was', async ({
-  page,
-}) => {
-  await stubServices(page)
-  const reports: object[] = []
-  page.on('request', (request) => {
-    if (!request.url().endsWith('/api/activity')) return
-    const events: { name: string }[] = JSON.parse(request.postData() ?? '[]')
-    reports.push(...events.filter(({ name }) => name === 'playback'))
+  await test.step('how playback was: when the visitor leaves, to the collector alone', async () => {
+    expect(reports).toEqual([])
+    await page.getByRole('link', { name: 'Home' }).click()
+    await expect.poll(() => reports).toHaveLength(1)
+    const [report] = reports
+    expect(report).toMatchObject({
+      startupSeconds: expect.any(Number),
+      abandonedStarts: 0,
+      networkErrors: 0,
+      mediaErrors: 0,
+      otherErrors: 0,
+    })
+    expect(Number(Reflect.get(report ?? {}, 'playedSeconds'))).toBeGreaterThan(0.4)
+    expect(JSON.stringify(report)).not.toContain(fixtureStreamer)
+    const all = await page.evaluate(() => JSON.stringify(Reflect.get(window, 'dataLayer')))
+    expect(all).not.toContain('playback')
   })
-  await watchOneSession(page)
-  expect(reports).toEqual([])
-  await page.getByRole('link', { name: 'Home' }).click()
-  await expect.poll(() => reports).toHaveLength(1)
-  const [report] = reports
-  expect(report).toMatchObject({
-    startupSeconds: expect.any(Number),
-    abandonedStarts: 0,
-    networkErrors: 0,
-    mediaErrors: 0,
-    otherErrors: 0,
-  })
-  expect(Number(Reflect.get(report ?? {}, 'playedSeconds'))).toBeGreaterThan(0.4)
-  expect(JSON.stringify(report)).not.toContain(fixtureStreamer)
-  const queued = await page.evaluate(() => JSON.stringify(Reflect.get(window, 'dataLayer')))
-  expect(queued).not.toContain('playback')
+  expect(consoleErrors.list()).toEqual([])
 })
 
 test('plays on where every service is blocked', async ({ page }) => {

@@ -191,6 +191,18 @@ test.describe('on one visit', () => {
       await expect.poll(isBeside, look).toBe(true)
     }
     expect((await boxOf(video)).x).toBeLessThanOrEqual(0)
+    await page.keyboard.press('t')
+  })
+
+  test('has no violation of WCAG 2.2 AA, light and dark', async ({ page }) => {
+    await page.setViewportSize({ width: 1280, height: 720 })
+    const { video } = partsOf(page)
+    await pause(video)
+    await seek(video, 20)
+    await inBothSchemes(page, () => expectNoViolation(page))
+    await page.getByRole('searchbox').fill('said 23')
+    await expect(page.getByRole('status').filter({ hasText: 'messages' })).toBeVisible()
+    await inBothSchemes(page, () => expectNoViolation(page))
   })
 })
 
@@ -295,16 +307,6 @@ test('has as much in memory after ten minutes of a busy chat as after two', asyn
   await expect(log.locator('p')).toHaveCount(200)
   expect(late.heapBytes - early.heapBytes).toBeLessThan(MAX_GROWTH_BYTES)
   expect(late.nodes).toBeLessThan(early.nodes + 100)
-})
-
-test('has no violation of WCAG 2.2 AA, light and dark', async ({ page }) => {
-  const video = await open(page, 'talk?t=20')
-  await pause(video)
-  await openChat(page)
-  await inBothSchemes(page, () => expectNoViolation(page))
-  await page.getByRole('searchbox').fill('said 23')
-  await expect(page.getByRole('status').filter({ hasText: 'messages' })).toBeVisible()
-  await inBothSchemes(page, () => expectNoViolation(page))
 })
 
 async function indexed(sessionId: string, field = 'durationSeconds'): Promise<void> {

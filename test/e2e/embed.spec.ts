@@ -57,6 +57,19 @@ test('plays from its start, and nothing but the player is in the frame', async (
   expect([size?.width, size?.height]).toEqual([640, 360])
   await expect(frame.locator('[data-ad-block], header, footer, nav')).toHaveCount(0)
   await expect(frame.locator('video')).toHaveAttribute('controls', '')
+
+  await test.step('links its title while it is paused', async () => {
+    const video = frame.locator('#stage > video')
+    const link = frame.getByRole('heading', { level: 1 }).getByRole('link')
+    await expect.poll(() => link.evaluate(isOnTop)).toBe(false)
+    await video.evaluate((element: HTMLVideoElement) => {
+      element.pause()
+      element.currentTime = 20
+    })
+    await expect(link).toHaveAttribute('href', `${playerPagePath(session)}?t=20`)
+    await expect(link).toHaveText(new RegExp(`^${fixtureStreamer} - ${fixtureDate}`))
+    await expect.poll(() => link.evaluate(isOnTop)).toBe(true)
+  })
   expect(consoleErrors.list()).toEqual([])
 })
 
@@ -73,21 +86,6 @@ test('starts at the linked moment, and pauses at its end', async ({ page, siteUr
   const frame = await frameAt(page, `${siteUrl}${path}?t=20&end=21.5`)
   await expect.poll(async () => positionOf(frame)).toBe(21.5)
   expect(await isPausedIn(frame)).toBe(true)
-})
-
-test('links its title while it is paused', async ({ page, siteUrl }) => {
-  const frame = await frameAt(page, siteUrl + path)
-  const video = frame.locator('#stage > video')
-  const link = frame.getByRole('heading', { level: 1 }).getByRole('link')
-  await expect.poll(async () => positionOf(frame)).toBeGreaterThan(0)
-  await expect.poll(() => link.evaluate(isOnTop)).toBe(false)
-  await video.evaluate((element: HTMLVideoElement) => {
-    element.pause()
-    element.currentTime = 20
-  })
-  await expect(link).toHaveAttribute('href', `${playerPagePath(session)}?t=20`)
-  await expect(link).toHaveText(new RegExp(`^${fixtureStreamer} - ${fixtureDate}`))
-  await expect.poll(() => link.evaluate(isOnTop)).toBe(true)
 })
 
 test.describe('with the page clock stopped', () => {

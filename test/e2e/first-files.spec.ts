@@ -13,9 +13,17 @@ import { expect, test } from './site.ts'
 const session = { streamer: fixtureStreamer, date: fixtureDate, sessionId: 'mkv-h264-aac-60s' }
 const path = playerPagePath(session)
 
-test('key, init and first segment load before the player requests them, once', async ({ page }) => {
+test('the playlist and its reader are requested first, and all first files once', async ({
+  page,
+}) => {
+  const requested: string[] = []
+  page.on('request', (request) => requested.push(new URL(request.url()).pathname))
   await page.goto(path)
   await playsFrom(page, 0)
+  const [, playlist, script] = requested
+  expect(playlist).toBe(playlistApiPath(session))
+  expect(script).toMatch(/^\/assets\/first-files-/)
+  // Before the player requests them.
   for (const file of ['playlist.m3u8', 'key', 'init-0.mp4', '0.m4s']) {
     expect(await initiatorsOf(page, file), file).toEqual(['link'])
   }
@@ -31,23 +39,13 @@ test('key, init and first segment start together, before the code of the page', 
   }
 })
 
-test('the playlist and the script that reads it are requested first', async ({ page }) => {
-  const requested: string[] = []
-  page.on('request', (request) => requested.push(new URL(request.url()).pathname))
-  await page.goto(path)
-  await playsFrom(page, 0)
-  const [, playlist, script] = requested
-  expect(playlist).toBe(playlistApiPath(session))
-  expect(script).toMatch(/^\/assets\/first-files-/)
-})
-
 test('the poster is the image of the HTML, which no other page has', async ({ page }) => {
   const video = page.locator('video')
   // A page does not wait long for what its server has not read yet.
   await expect(async () => {
     await page.goto(path)
     expect(await video.getAttribute('poster')).toBe(firstFrameApiPath(session))
-  }).toPass()
+  }).toPass({ intervals: [100] })
   await playsFrom(page, 0)
   expect(await initiatorsOf(page, `${session.sessionId}?frame=first`)).toEqual(['link'])
   await page.goto(sessionsPagePath(fixtureStreamer))

@@ -16,25 +16,10 @@ const chunks = /\/assets\/(?:de|es|fr|ja|pt|zh-hans)-[\w-]+\.js$/
 test.describe('in a German browser', () => {
   test.use({ locale: 'de-DE' })
 
-  test('the page is in German, and loads this language alone', async ({ page }) => {
+  test('the page is in German, never before in English, and loads this language alone', async ({
+    page,
+  }) => {
     const loaded = recordChunks(page)
-    await page.goto(sessionsPath)
-    await expect(page).toHaveTitle(`Streams: ${fixtureStreamer} · Aftercast`)
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Streams: ${fixtureStreamer}`)
-    await expect(page.locator('html')).toHaveAttribute('lang', 'de')
-    await expect(page.locator('html')).toHaveAttribute('dir', 'ltr')
-    await expect(page.getByRole('button', { name: 'Zurück' })).toBeVisible()
-    const monthHeading = page.getByRole('heading', { level: 2 }).first()
-    await expect(monthHeading).toHaveText('Januar 2026')
-    await expect(page.getByRole('listitem').first().locator('time')).toHaveText('Samstag')
-    await page.getByRole('searchbox').fill('samst 31 jan')
-    await expect(page.locator('search p')).toHaveText(/^\d+ Streams gefunden$/)
-    await expect(page.locator('footer')).toContainText('Jederzeit ansehen')
-    await expect(page.getByRole('combobox', { name: 'Sprache' })).toHaveValue('de')
-    expect(loaded.map((url) => /assets\/(\w+)/.exec(url)?.[1])).toEqual(['de'])
-  })
-
-  test('the page is never in English before', async ({ page }) => {
     await page.addInitScript(() => {
       const shown = new Set<string>()
       Object.assign(window, { shown })
@@ -44,9 +29,21 @@ test.describe('in a German browser', () => {
       }).observe(document, { childList: true, subtree: true, characterData: true })
     })
     await page.goto(sessionsPath)
+    await expect(page).toHaveTitle(`Streams: ${fixtureStreamer} · Aftercast`)
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Streams: ${fixtureStreamer}`)
+    await expect(page.locator('html')).toHaveAttribute('lang', 'de')
+    await expect(page.locator('html')).toHaveAttribute('dir', 'ltr')
     await expect(page.getByRole('button', { name: 'Zurück' })).toBeVisible()
     const shown = await page.evaluate(() => [...(Reflect.get(window, 'shown') as Set<string>)])
     expect(shown).toEqual(['Zurück', `Streams: ${fixtureStreamer}`])
+    const monthHeading = page.getByRole('heading', { level: 2 }).first()
+    await expect(monthHeading).toHaveText('Januar 2026')
+    await expect(page.getByRole('listitem').first().locator('time')).toHaveText('Samstag')
+    await page.getByRole('searchbox').fill('samst 31 jan')
+    await expect(page.locator('search p')).toHaveText(/^\d+ Streams gefunden$/)
+    await expect(page.locator('footer')).toContainText('Jederzeit ansehen')
+    await expect(page.getByRole('combobox', { name: 'Sprache' })).toHaveValue('de')
+    expect(loaded.map((url) => /assets\/(\w+)/.exec(url)?.[1])).toEqual(['de'])
   })
 
   test('the player is in German, but no name is translated', async ({ page }) => {

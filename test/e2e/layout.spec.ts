@@ -1,34 +1,112 @@
 // The layout of the pages: alignment, long names, right-to-left names, narrow windows.
 import type { Locator, Page } from '@playwright/test'
+import { setColors } from './expect-no-violation.ts'
 import { fixtureDate, fixtureStreamer } from './library.ts'
 import { layoutShift, recordLayoutShifts } from './layout-shift.ts'
+import { sharePage } from './share-page.ts'
 import { expect, test } from './site.ts'
 
 const sessionsPath = `/s/${encodeURIComponent(fixtureStreamer)}`
 const sessionPath = `${encodeURIComponent(fixtureStreamer)}/${fixtureDate}`
 const playerPath = `/p/${sessionPath}/mp4-h264-aac-moov-first`
 
-test('aligns the search box with the cards on a phone', async ({ page }) => {
-  await page.setViewportSize({ width: 390, height: 844 })
-  await page.goto('/')
-  const card = await boxOf(page.getByRole('listitem').first())
-  const search = await boxOf(page.getByRole('search').getByRole('searchbox'))
-  expect([search.x, search.width]).toEqual([card.x, card.width])
+/** Opens a page for the tests of a block. Each starts at the top, in the usual size. */
+function shareAt(path: string): void {
+  sharePage(
+    async (page) => {
+      await page.goto(path)
+      await expect(page.getByRole('listitem').first()).toBeVisible()
+    },
+    async (page) => {
+      await page.setViewportSize({ width: 1280, height: 720 })
+      await page.evaluate(() => scrollTo(0, 0))
+    },
+  )
+}
+
+async function expectNoSidewaysScroll(page: Page, expectMore = async () => {}): Promise<void> {
+  for (const width of [320, 390, 1440]) {
+    await page.setViewportSize({ width, height: 844 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+    await expectMore()
+  }
+}
+
+test.describe('the page of streamers', () => {
+  shareAt('/')
+
+  test('aligns the search box with the cards on a phone', async ({ page }) => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    const card = await boxOf(page.getByRole('listitem').first())
+    const search = await boxOf(page.getByRole('search').getByRole('searchbox'))
+    expect([search.x, search.width]).toEqual([card.x, card.width])
+  })
+
+  test('does not scroll sideways', async ({ page }) => expectNoSidewaysScroll(page))
+
+  test('has stronger colours where the visitor prefers contrast', async ({ page }) => {
+    const textColour = () =>
+      page
+        .getByRole('listitem')
+        .first()
+        .locator('p')
+        .evaluate((detail) => getComputedStyle(detail).color)
+    await setColors(page, { colorScheme: 'dark', contrast: 'no-preference' })
+    const usual = await textColour()
+    await setColors(page, { colorScheme: 'dark', contrast: 'more' })
+    await expect.poll(textColour).not.toBe(usual)
+  })
 })
 
-for (const path of ['/', sessionsPath, playerPath]) {
-  test(`does not scroll sideways, and centres Back on the first line: ${path}`, async ({
-    page,
-  }) => {
-    await page.goto(path)
-    await expect(page.getByRole('listitem').first()).toBeVisible()
-    for (const width of [320, 390, 1440]) {
-      await page.setViewportSize({ width, height: 844 })
+test.describe('the page of sessions', () => {
+  shareAt(sessionsPath)
+
+  test('does not scroll sideways, and centres Back on the first line', async ({ page }) => {
+    await expectNoSidewaysScroll(page, () => expectBackCentred(page))
+  })
+
+  test('has thumbnails of one shape for recordings of all shapes', async ({ page }) => {
+    const portrait = page.locator('img[src*="portrait"]')
+    await portrait.scrollIntoViewIfNeeded()
+    // Its own shape, not that of a placeholder.
+    await expect.poll(() => portrait.evaluate(isHigh)).toBe(true)
+    const shapes = await page.locator('main li img').evaluateAll((images) =>
+      images.map((image) => {
+        const { width, height } = image.parentElement?.getBoundingClientRect() ?? new DOMRect()
+        return (width / height).toFixed(2)
+      }),
+    )
+    expect(new Set(shapes)).toEqual(new Set(['1.78']))
+  })
+})
+
+test.describe('the page of a player', () => {
+  shareAt(playerPath)
+
+  test('does not scroll sideways, and centres Back on the first line', async ({ page }) => {
+    await expectNoSidewaysScroll(page, () => expectBackCentred(page))
+  })
+
+  test('shows the video first in low windows', async ({ page }) => {
+    await expect(page.getByRole('slider')).toBeVisible()
+    for (const [width, height] of [
+      [844, 390],
+      [720, 450],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      const video = await boxOf(page.locator('video'))
+      expect(video.y).toBeGreaterThan(0)
+      expect(video.y + video.height).toBeLessThan(height)
+      const title = await boxOf(page.getByRole('heading', { level: 1 }))
+      const recommended = await boxOf(page.getByRole('heading', { name: 'Recommended' }))
+      expect(title.y).toBeGreaterThan(video.y + video.height)
+      expect(recommended.y).toBeGreaterThan(title.y + title.height)
+      const home = await boxOf(page.getByRole('link', { name: 'Home' }))
+      expect(home.y).toBeGreaterThan(recommended.y)
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
-      if (path !== '/') await expectBackCentred(page)
     }
   })
-}
+})
 
 async function expectBackCentred(page: Page): Promise<void> {
   const heading = page.getByRole('heading', { level: 1 })
@@ -40,21 +118,6 @@ async function expectBackCentred(page: Page): Promise<void> {
   expect(back.x + back.width).toBeLessThan(title.x)
   expect(Math.abs(back.y + back.height / 2 - (title.y + lineHeight / 2))).toBeLessThan(2)
 }
-
-test('has thumbnails of one shape for recordings of all shapes', async ({ page }) => {
-  await page.goto(sessionsPath)
-  const portrait = page.locator('img[src*="portrait"]')
-  await portrait.scrollIntoViewIfNeeded()
-  // Its own shape, not that of a placeholder.
-  await expect.poll(() => portrait.evaluate(isHigh)).toBe(true)
-  const shapes = await page.locator('main li img').evaluateAll((images) =>
-    images.map((image) => {
-      const { width, height } = image.parentElement?.getBoundingClientRect() ?? new DOMRect()
-      return (width / height).toFixed(2)
-    }),
-  )
-  expect(new Set(shapes)).toEqual(new Set(['1.78']))
-})
 
 test('shows sessions as rows on a phone: image left, text right', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 })
@@ -89,7 +152,7 @@ test('has its header and the poster of the video before the script runs', async 
   await expect(async () => {
     await page.goto(playerPath)
     expect(await page.locator('.site-stage image').count()).toBe(1)
-  }).toPass()
+  }).toPass({ intervals: [100] })
   await expect(page.getByRole('link', { name: 'Home' })).toBeVisible()
   await expect.poll(() => page.evaluate(largestPaint)).toMatch(/^image \/api\/.*frame=first$/)
   const stage = await boxOf(page.locator('.site-stage'))
@@ -138,7 +201,7 @@ async function runToControls(page: Page): Promise<void> {
   await expect(async () => {
     await page.clock.runFor(100)
     await expect(controls).toBeVisible({ timeout: 100 })
-  }).toPass()
+  }).toPass({ intervals: [50] })
 }
 
 /** Name of the element that was painted last as the largest, and what it shows. */
@@ -154,27 +217,6 @@ async function largestPaint(): Promise<string> {
 function isHigh(image: Element): boolean {
   return image instanceof HTMLImageElement && image.naturalHeight > image.naturalWidth
 }
-
-test('shows the video first in low windows', async ({ page }) => {
-  await page.goto(playerPath)
-  await expect(page.getByRole('slider')).toBeVisible()
-  for (const [width, height] of [
-    [844, 390],
-    [720, 450],
-  ] as const) {
-    await page.setViewportSize({ width, height })
-    const video = await boxOf(page.locator('video'))
-    expect(video.y).toBeGreaterThan(0)
-    expect(video.y + video.height).toBeLessThan(height)
-    const title = await boxOf(page.getByRole('heading', { level: 1 }))
-    const recommended = await boxOf(page.getByRole('heading', { name: 'Recommended' }))
-    expect(title.y).toBeGreaterThan(video.y + video.height)
-    expect(recommended.y).toBeGreaterThan(title.y + title.height)
-    const home = await boxOf(page.getByRole('link', { name: 'Home' }))
-    expect(home.y).toBeGreaterThan(recommended.y)
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
-  }
-})
 
 test('shows two lines of a long name, and all of it as a tooltip', async ({ page }) => {
   const name = 'A name of many words '.repeat(12).trim()
@@ -216,21 +258,6 @@ for (const width of [360, 1440]) {
     }
   })
 }
-
-test('has stronger colours where the visitor prefers contrast', async ({ page }) => {
-  const textColour = () =>
-    page
-      .getByRole('listitem')
-      .first()
-      .locator('p')
-      .evaluate((detail) => getComputedStyle(detail).color)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await page.goto('/')
-  await expect(page.getByRole('listitem').first()).toBeVisible()
-  const usual = await textColour()
-  await page.emulateMedia({ colorScheme: 'dark', contrast: 'more' })
-  await expect.poll(textColour).not.toBe(usual)
-})
 
 async function replaceStreamers(page: Page, names: string[]): Promise<void> {
   const streamers = names.map((name) => ({ name, recording_count: 1 }))

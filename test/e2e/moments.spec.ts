@@ -171,7 +171,7 @@ test('has the chapters beside a narrow video', async ({ page }) => {
   await expect(async () => {
     const { y, height } = await boxOf(video)
     expect((await boxOf(list)).y).toBeGreaterThanOrEqual(y + height)
-  }).toPass()
+  }).toPass({ intervals: [100] })
 })
 
 test('shows the frame of the new position until its segment is loaded', async ({ page }) => {

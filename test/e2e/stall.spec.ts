@@ -111,7 +111,7 @@ async function showAfterDelay(page: Page, spinner: Locator): Promise<void> {
   await expect(async () => {
     await page.clock.runFor(delayMs)
     await expect(spinner).toBeVisible({ timeout: 1000 })
-  }).toPass()
+  }).toPass({ intervals: [100] })
 }
 
 /** Holds segments whose URL ends so, until the returned function is called. */
