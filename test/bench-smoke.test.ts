@@ -45,7 +45,8 @@ const PRINTED: Record<string, readonly RegExp[]> = {
 describe.runIf(platform() === 'linux')(
   'benchmarks of each kind run in smoke mode and print figures',
   () => {
-    it.each(Object.entries(PRINTED))('%s', async (names, lines) => {
+    // They wait for most of their time.
+    it.concurrent.each(Object.entries(PRINTED))('%s', async (names, lines) => {
       const output = await runBench(names.split(' '))
       for (const line of lines) expect(output).toMatch(line)
     })
