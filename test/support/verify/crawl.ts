@@ -28,6 +28,8 @@ const OWN_HEADERS = new Set(['connection', 'date', 'keep-alive', 'server-timing'
 /** The first one is requested of each session, and is what nodes with artifacts render ahead. */
 const FORMATS = ['image/avif', 'image/webp', 'image/jpeg']
 
+/** Content types of what may reference files, or is parsed. */
+const TEXT = /^text\/|json|xml|mpegurl/
 /** Pause before a request is repeated. */
 const RETRY_MS = 200
 
@@ -71,6 +73,7 @@ export async function crawl(
   const found = new Map<string, string[]>()
   /** Paths of the details of sessions that are indexed. */
   const indexed = new Set<string>()
+  /** Returns the body if it is text. */
   const visit = async (path: string, accept = '*/*'): Promise<string> => {
     const { response, body } = await fetchComplete(url + path, {
       accept,
@@ -82,11 +85,14 @@ export async function crawl(
       const other = await fetch(url + path, variant(response.headers.get('etag')))
       found.set(`${path} ${name}`, describe(other, Buffer.from(await other.arrayBuffer())))
     }
-    return body.toString('utf8')
+    return typeOf(response).match(TEXT) ? body.toString('utf8') : ''
   }
   const json = async (path: string): Promise<unknown> => JSON.parse(await visit(path))
   const site = [pathPatterns.streamersPage, outsidePatterns.siteFeed, '/robots.txt', '/sitemap.xml']
-  const queue = [configApiPath, ...site, ...more]
+  const queue = new Set([configApiPath, ...site, ...more])
+  const enqueue = (...paths: string[]): void => {
+    for (const path of paths) queue.add(path)
+  }
   const { streamers } = parseExactly(streamersResponse, await json(streamersApiPath))
   for (const { name: streamer } of streamers) {
     if (wanted?.includes(streamer) === false) continue
@@ -95,10 +101,10 @@ export async function crawl(
     for (const reference of references)
       if (reference.duration !== undefined) indexed.add(sessionApiPath(reference))
     // First: pages contain as much of a session as is known soon.
-    queue.push(detailsApiPath(streamer), ...references.map(sessionApiPath))
-    queue.push(sessionsPagePath(streamer), ...references.map(playerPagePath))
-    queue.push(streamerFeedPath(streamer), ...references.slice(0, 1).flatMap(embeds))
-    queue.push(...references.map(playlistApiPath), ...references.map(storyboardApiPath))
+    enqueue(detailsApiPath(streamer), ...references.map(sessionApiPath))
+    enqueue(sessionsPagePath(streamer), ...references.map(playerPagePath))
+    enqueue(streamerFeedPath(streamer), ...references.slice(0, 1).flatMap(embeds))
+    enqueue(...references.map(playlistApiPath), ...references.map(storyboardApiPath))
     const images = references.slice(0, thumbnails === 'first' ? 1 : undefined).map(thumbnailApiPath)
     await visit(streamerThumbnailApiPath(streamer))
     for (const [at, image] of images.entries()) {
@@ -108,8 +114,7 @@ export async function crawl(
   for (const path of queue) {
     const text = await visit(path)
     const uris = [...text.matchAll(patternOf(text))]
-    const paths = uris.map(([line, uri]) => new URL(uri ?? line, url + path).pathname)
-    for (const next of paths) if (!queue.includes(next)) queue.push(next)
+    enqueue(...uris.map(([line, uri]) => new URL(uri ?? line, url + path).pathname))
   }
   return found
 }
@@ -134,11 +139,16 @@ async function fetchComplete(
     const response = await fetch(url, { headers: { accept } })
     const body = Buffer.from(await response.arrayBuffer())
     const lacksTracks = isIndexed && response.ok && !body.includes('"durationSeconds"')
-    const lacksSize = response.ok && body.includes('og:image"') && !body.includes('og:image:width')
+    const isPage = response.ok && typeOf(response).startsWith('text/html')
+    const lacksSize = isPage && body.includes('og:image"') && !body.includes('og:image:width')
     const isComplete = response.status !== 503 && !lacksTracks && !lacksSize
     if (isComplete || performance.now() > untilMs) return { response, body }
     await sleep(RETRY_MS)
   }
+}
+
+function typeOf(response: Response): string {
+  return response.headers.get('content-type') ?? ''
 }
 
 /** The crawled sites have one public URL. */
