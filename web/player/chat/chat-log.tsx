@@ -1,6 +1,6 @@
 // The messages up to the position. It follows the video until the visitor scrolls up.
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
-import type { ComponentProps, FocusEvent } from 'react'
+import type { ComponentProps, FocusEvent, WheelEvent } from 'react'
 import buttons from '../../ui/button.module.css'
 import type { Playback } from '../playback/playback.ts'
 import { usePlayback } from '../playback/use-playback.ts'
@@ -60,6 +60,11 @@ export function ChatLog({ playback, source, offsetSeconds, row }: ChatLogProps) 
     else if (isUp) setIsFollowing(false)
   }
 
+  /** Before the list has moved, another message would scroll it back. */
+  function noticeWheel({ deltaY, ctrlKey, currentTarget }: WheelEvent): void {
+    if (deltaY < 0 && !ctrlKey && currentTarget.scrollTop > 0) setIsFollowing(false)
+  }
+
   /** A message that has the focus must not move. */
   function noticeFocus({ target, currentTarget }: FocusEvent): void {
     if (target !== currentTarget && target.matches(':focus-visible')) setIsFollowing(false)
@@ -73,6 +78,7 @@ export function ChatLog({ playback, source, offsetSeconds, row }: ChatLogProps) 
         messages={messages}
         row={row}
         onScroll={noticeScroll}
+        onWheel={noticeWheel}
         onFocus={noticeFocus}
       />
       {!isFollowing && (

@@ -8,7 +8,7 @@ type RowProps = Omit<ComponentProps<typeof MessageRow>, 'message'>
 
 interface MessageListProps extends Pick<
   ComponentProps<'div'>,
-  'ref' | 'aria-label' | 'onScroll' | 'onFocus'
+  'ref' | 'aria-label' | 'onScroll' | 'onWheel' | 'onFocus'
 > {
   messages: readonly ChatMessage[]
   row: RowProps
