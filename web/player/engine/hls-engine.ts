@@ -124,13 +124,13 @@ class SessionHls extends Hls {
   }
 }
 
-/** Starts at 0 if the session is shorter; hls.js would start at its end. */
+/**
+ * Starts at 0 if the session is shorter; hls.js would start at its end. No segment is requested yet:
+ * if the load of an init segment is aborted, hls.js may wait forever.
+ */
 function startWithinSession(hls: Hls, startSeconds: number): Hls {
-  hls.once(Events.LEVEL_LOADED, (_event, { details }) => {
-    if (startSeconds < details.edge) return
-    hls.stopLoad()
-    // Later: when the load of an init segment is aborted, hls.js aborts what is loaded by then.
-    setTimeout(() => hls.startLoad(0))
+  hls.once(Events.LEVEL_UPDATED, (_event, { details }) => {
+    if (startSeconds >= details.edge) hls.startLoad(0)
   })
   return hls
 }
