@@ -125,7 +125,7 @@ class SessionHls extends Hls {
 }
 
 /**
- * Starts at 0 if the session is shorter; hls.js would start at its end. No segment is requested yet:
+ * Starts at 0 if the session is shorter; hls.js would start at its end. Nothing is requested yet:
  * if the load of an init segment is aborted, hls.js may wait forever.
  */
 function startWithinSession(hls: Hls, startSeconds: number): Hls {
