@@ -162,7 +162,10 @@ async function sharedSchemaOf(url: string): Promise<Map<string, string>> {
 async function run(args: string[], { library, database }: Site): Promise<ProgramOutcome> {
   return runInProcess([...args, '--data', library.data], {
     workingFolder: library.folder,
-    environment: database === undefined ? {} : { AFTERCAST_DATABASE_URL: database },
+    environment: {
+      AFTERCAST_LOG_LEVEL: 'warn',
+      ...(database !== undefined && { AFTERCAST_DATABASE_URL: database }),
+    },
   })
 }
 
