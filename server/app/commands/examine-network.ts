@@ -1,8 +1,6 @@
 // The addresses that the server listens on, and the proxy before it: the site is asked through its
 // public URL.
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
@@ -76,17 +74,15 @@ async function listen(
   }
 }
 
-async function examineMetrics({ metrics }: Config['server']): Promise<Finding[]> {
+async function examineMetrics({ metrics, metricsHosts }: Config['server']): Promise<Finding[]> {
   if (metrics === undefined) return []
-  const { hostname, port } = new URL(`http://${metrics}`)
-  const listener = createServer().listen(Number(port || 80), hostname.replaceAll(/[[\]]/g, ''))
+  const { listenForMetrics } = await import('../metrics/private-listener.ts')
   try {
-    await once(listener, 'listening')
+    const listener = await listenForMetrics({ metrics, metricsHosts }, () => false)
+    listener.close()
     return []
   } catch (error) {
-    return [failure(`server.metrics: ${metrics}: ${reasonOf(error)}`, 'choose another address')]
-  } finally {
-    listener.close()
+    return [failure(reasonOf(error), 'choose another address')]
   }
 }
 
