@@ -27,6 +27,9 @@ beforeAll(async () => {
   await library.place(`alice/${DATE}/parts/1.mp4`, SMALL_FIXTURE)
   await library.place(`alice/${DATE}/parts/2.mp4`, SMALL_FIXTURE)
   await library.place(`alice/${DATE}/folder/1.ts`, FIXTURE)
+  await library.place(`alice/${DATE}/recorded/0.ts`, FIXTURE)
+  const lines = ['#EXTM3U', '#EXT-X-TARGETDURATION:36', '#EXTINF:36,', '0.ts', '#EXT-X-ENDLIST', '']
+  await library.place(`alice/${DATE}/recorded/playlist.m3u8`, Buffer.from(lines.join('\n')))
   await library.place(`alice/${DATE}/growing.ts`, FIXTURE, new Date())
   server = await start({ page: { download: true } })
 })
@@ -79,11 +82,12 @@ describe('page.download', () => {
     expect((await rawRequest(server.url, url ?? '')).body.equals(bytes)).toBe(true)
   })
 
-  it('offers nothing of a session that grows, or has several recordings', async () => {
-    for (const id of ['growing', 'parts']) expect(await downloadOf(id)).toBeUndefined()
+  it('offers nothing of a session that grows, or has several recordings or files', async () => {
+    for (const id of ['growing', 'parts', 'recorded']) expect(await downloadOf(id)).toBeUndefined()
     for (const [id, file] of [
       ['growing', 'growing.ts'],
       ['parts', '1.mp4'],
+      ['recorded', 'recorded'],
       [LONE, `${LONE}.mp4`],
     ] as const) {
       expect((await rawRequest(server.url, originalFilePath(named(id), file))).status).toBe(404)

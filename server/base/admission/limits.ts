@@ -27,10 +27,10 @@ export function createAdmission() {
      */
     recordings: requests(2048, 512, 'too many recordings are being read'),
     /**
-     * Audio files of whole sessions. A download lasts as long as its client likes, so they must not
-     * use up `recordings`.
+     * Audio files of whole sessions, and recordings as they are. A download lasts as long as its
+     * client likes, so they must not use up `recordings`.
      */
-    audioFiles: requests(256, 128, 'too many audio files are being sent'),
+    audioFiles: requests(256, 128, 'too many whole files are being sent'),
     /** Requests for files of the page, each with a descriptor: the largest has some 100 KiB. */
     assets: requests(1024, 512, 'too many files are being sent'),
     /**

@@ -10,8 +10,6 @@ import { originalFileName } from '../site/session-text.ts'
 import type { ApiSources } from './api-sources.ts'
 import { findPlayable } from './find-playable.ts'
 
-const TYPE = 'application/octet-stream'
-
 export function createOriginalFileEndpoint(sources: ApiSources): Endpoint {
   const { catalog, sessions, sender, admission } = sources
   return {
@@ -33,7 +31,7 @@ export function createOriginalFileEndpoint(sources: ApiSources): Endpoint {
             etag: segment.etag,
             send: async (reply, window) => sender.send(reply, segment, { ...window, signal }),
           },
-          type: TYPE,
+          type: segment.contentType,
           // The recording may be replaced.
           cache: 'revalidate',
           security: 'data',
@@ -55,7 +53,7 @@ async function openOriginal(session: OpenSession): Promise<Segment> {
   const { sizeBytes } = file.stat
   return {
     etag: `"${recording.urlVersion}-${sizeBytes}"`,
-    contentType: TYPE,
+    contentType: 'application/octet-stream',
     body: segmentBody([{ kind: 'range', offset: 0, length: sizeBytes }]),
     file,
     encryption: undefined,

@@ -55,7 +55,8 @@ interface OpenedDetails {
   tracks: SessionTracks
   parts: SessionPart[]
   hasStoryboard: boolean
-  hasOriginal: boolean
+  /** Undefined if no recording is offered. */
+  originalName: string | undefined
   video: SessionResponse['video']
   qualities: SessionQuality[]
 }
@@ -106,10 +107,8 @@ export class SessionDetails {
       ...(opened?.hasStoryboard === true && {
         storyboard: { url: formatPath(storyboardApiPath(row)) },
       }),
-      ...(opened?.hasOriginal === true && {
-        download: {
-          url: formatPath(originalFilePath(row, originalFileName(row.sessionId, opened.parts))),
-        },
+      ...(opened?.originalName !== undefined && {
+        download: { url: formatPath(originalFilePath(row, opened.originalName)) },
       }),
       ...(row.startMs !== undefined &&
         row.state.status === 'playable' && { around: { url: formatPath(aroundApiPath(row)) } }),
@@ -141,10 +140,11 @@ export class SessionDetails {
       const canShow = this.#options.hasDecoders && hasStoryboard(frames)
       const [video, tracks] = [session.video, await session.tracks()]
       const qualities = await session.qualities()
-      const hasOriginal =
+      const isOffered =
         this.#options.offersOriginals && (await session.soleRecording()) !== undefined
-      const has = { hasStoryboard: canShow, hasOriginal }
-      return { isGrowing, start, parts, ...has, video, tracks, qualities }
+      const originalName = isOffered ? originalFileName(row.sessionId, parts) : undefined
+      const found = { start, parts, originalName, video, tracks, qualities }
+      return { isGrowing, hasStoryboard: canShow, ...found }
     }
     const reason = (): AppError => new AppError('busy', 'the recording is being indexed')
     try {

@@ -10,9 +10,16 @@ export function sessionTitle(session: SessionReference, title: string | undefine
   return title === undefined ? names : `${title} · ${names}`
 }
 
-/** Under which its only recording is saved, which may be in a folder. */
-export function originalFileName(sessionId: string, parts: readonly { path: string }[]): string {
-  return sessionId + extname(parts[0]?.path ?? '')
+/**
+ * Under which its only recording is saved, which may be in a folder. Undefined for that of a
+ * recorder's playlist, which consists of several files.
+ */
+export function originalFileName(
+  sessionId: string,
+  parts: readonly { path: string }[],
+): string | undefined {
+  const ending = extname(parts[0]?.path ?? '')
+  return ending === '' ? undefined : sessionId + ending
 }
 
 /** For a session without a description. */
